@@ -1153,6 +1153,21 @@ create index pa_input_auftrag on pa_input (tenant_id, pa_id, position);
 create index pa_input_artikel on pa_input (tenant_id, artikel_id, pa_id);
 create index pa_input_charge on pa_input (tenant_id, charge_id, pa_id) where charge_id is not null;
 
+-- The highest id of a line that was deleted, because other parts took its place: none up to it is used again, for a
+-- program may still name the old line.
+create table pa_input_geloescht (
+  tenant_id  integer primary key references tenant (id),
+  bis        integer not null
+) strict;
+create trigger pa_input_geloescht after delete on pa_input
+  begin
+    insert into pa_input_geloescht (tenant_id, bis) values (old.tenant_id, old.id)
+      on conflict (tenant_id) do update set bis = max(bis, excluded.bis);
+  end;
+create trigger pa_input_neue_id before insert on pa_input
+  when new.id <= (select bis from pa_input_geloescht where tenant_id = new.tenant_id)
+  begin select raise(abort, 'the id of a line that was deleted is never used again'); end;
+
 -- What comes out of an order.
 create table pa_output (
   tenant_id  integer not null,
@@ -1220,10 +1235,8 @@ create trigger pa_output_aendern before update on pa_output
     or (select status from produktionsauftrag where tenant_id = new.tenant_id and id = new.pa_id)
     in ('erledigt', 'storniert')
   begin select raise(abort, 'a production order that is over never changes'); end;
-create trigger pa_output_loeschen before delete on pa_output
-  when (select status from produktionsauftrag where tenant_id = old.tenant_id and id = old.pa_id)
-    in ('erledigt', 'storniert')
-  begin select raise(abort, 'a production order that is over never changes'); end;
+create trigger pa_output_nie_loeschen before delete on pa_output
+  begin select raise(abort, 'what comes out of a production order is never deleted'); end;
 
 ------------------------------------------------------------------------------------------------------------------------
 -- kasse

@@ -1,49 +1,54 @@
-//! partnerd: the partner interface of a grain trader, mill, feed or organic dealer. JSON over
-//! HTTP, one executable, one SQLite file.
+//! partnerd: the partner interface of a grain trader, mill, feed or organic dealer. JSON over HTTP, one executable,
+//! one SQLite file.
 //!
 //! # The map
 //!
-//! Each module uses only what stands above it; `tests/architecture.rs` holds it to that.
+//! A group uses only groups above it, and a room of a group only rooms above it in the `mod.rs` of the group;
+//! `tests/architecture.rs` checks both. The head of each group says what is in it, what is not, and where to begin.
 //!
-//! | module | what it is for |
+//! | group | what it is for |
 //! |---|---|
 //! | [`rules`] | what the trade demands: prices, tax, units, days, pairing of goods; no SQL, no HTTP, no clock |
-//! | [`erechnung`] | the XML of an e-invoice, what is missing for one, and what others wrote; no SQL, no HTTP, no clock |
-//! | [`blatt`] | the sheet: a document as the PDF that leaves the house; no SQL, no HTTP, no clock |
-//! | [`failure`] | why a piece of work has no result: a refusal, or a fault of ours |
-//! | [`db`] | the file: connections, migrations, the one writer, readers, checkpoints, copies, seals |
-//! | [`listing`] | lists as JSON, written row by row as they are read; histories of master data |
-//! | [`http`] | the wire: sockets, heads and bodies, routing, JSON, the shapes of requests and answers |
-//! | [`gate`] | what every request passes: keys, limits, scopes, the log of all requests |
-//! | [`import`] | files of data from the command line: CSV, JSON and spreadsheets, row by row |
-//! | [`steuersaetze`] … [`z3`] | the slices: one folder for each noun of the specification |
-//! | [`app`] | the interface as a whole: all routes, the description, midnight's work, check, backup and restore |
-//! | [`leitstand`] | the page for the people of the firm: who may log in, and a file a page |
-//! | [`service`] | gate and pages on one database, with the threads that they need |
-//! | [`config`], [`cli`] | settings and commands |
+//! | [`papers`] | what leaves the house, as bytes: e-invoice and sheet; as pure as `rules` |
+//! | [`platform`] | what carries any resource: the SQLite file, lists, HTTP, the gate, files to import |
+//! | [`master`] | master data: companies, partners, articles, tax rates, countries, certificates |
+//! | [`goods`] | what lies and moves: batches and stock, weighings, contracts, production, settlement schemes |
+//! | [`trade`] | what is agreed, delivered and billed: documents, goods receipts, settlements, tills |
+//! | [`office`] | what adviser, auditor and post get: DATEV batches, VAT figures, audit data, e-mail |
+//! | [`interface`] | all routes and imports in one list, and what describes them; the feed of changes |
+//! | [`operations`] | work on the whole file: check, backup, restore, midnight, taking an import back |
+//! | [`leitstand`] | the web pages for the people of the firm, a file per page |
+//! | [`start`] | settings, the service with its threads, the command line |
 //!
-//! A request comes in at [`http::server`], which makes a [`http::request::Request`] of its head and hands it to the way in,
-//! [`leitstand::server::Front`]: pages go to the [`leitstand`], everything else to the [`gate`]. Either is one `async fn` that
-//! admits the request in the order of D19, dispatches it to the function in its row of [`app::routes`], and completes it
-//! with its audit row. A read runs at once on a snapshot ([`db::readers`]); a write is checked at once and carried out by
-//! the one writer ([`db::writer`]), many in one transaction ([`db::batch`]), with a cache of master data ([`db::cache`]).
+//! # A request
 //!
-//! Beside the writer [`db::checkpoint`] moves the write-ahead log into the database, and closes the [`db::door`] to
-//! new snapshots when reads hold it up. What clients can make the server hold is counted in a [`http::budget`]. What
-//! must be provable later is sealed ([`db::seal`]) in the log of all requests ([`gate::audit`]) and in the chain of
-//! [`db::evidence`].
+//! [`platform::http::server`] reads its head and passes it to [`leitstand::kit::server::Front`], which sends pages to
+//! the [`leitstand`] and everything else to the [`platform::gate`]. Each is one `async fn` that checks the request in
+//! the order of D19, calls the function in its row of [`interface::routes`], and writes its audit row.
 //!
-//! A slice is a folder: `mod.rs` (what it is, its ROUTES and IMPORTS), `model.rs` (what goes over the wire),
-//! `handlers.rs` (what the routes do; in a small slice they stand in `mod.rs`), `import.rs` (what rows of a file do),
-//! `sql.rs` (the columns of its structs, declared once with [`db::record`], and its statements; those of one purpose
-//! alone stand with it, as in `belege/lager`), `checks.rs` (its CHECKS: what must always hold for its tables). What a
-//! request says is a struct of plain values (`NewBeleg`, `BelegChange`); handlers and imports have it read by
-//! [`http::wire`], and what stands below them knows nothing of HTTP.
+//! A read runs at once on a snapshot ([`platform::db::readers`]). A write is parsed at once and queued for the one
+//! writer ([`platform::db::writer`]), which runs many in one transaction and caches master data. Beside it
+//! [`platform::db::readers::checkpoint`] moves the write-ahead log into the database; when reads hold it up, the
+//! [`platform::db::readers::snapshot_gate`] makes new ones wait. A [`platform::http::budget`] bounds the memory that
+//! clients can make the server hold. Seals ([`platform::db::proof::seal`]) protect the audit log
+//! ([`platform::gate::audit`]) and the chain of [`platform::db::proof::evidence`].
 //!
-//! To add an endpoint: a struct in `model.rs`, a statement in `sql.rs`, a function in `handlers.rs`, a row in
-//! ROUTES. The row names what the route takes, gives and refuses; from it and the structs follows the description of
-//! the interface ([`app::description`]), whose tests then ask for a text, for the
-//! meaning of new fields and for an example.
+//! # A slice
+//!
+//! A slice is a folder for one noun of the specification, in `master`, `goods`, `trade` or `office`. The name of a
+//! file says its role: `mod.rs` (what the slice is, its ROUTES and IMPORTS), `model.rs` (what goes over the wire:
+//! bodies, answers, and `Auswahl`, the filters of a list), `handlers.rs` (the functions of its routes; a small slice
+//! has them in `mod.rs`), `sql.rs` (its columns, declared once with [`platform::db::record`], and its statements), `import.rs` (what
+//! the rows of a file do), `checks.rs` (its CHECKS: what must always hold for its tables). A larger piece of work has
+//! a file or folder of its own, as `belege/lager`. Handlers and imports parse bodies with [`platform::http::wire`]
+//! into structs of plain values (`NewBeleg`, `BelegChange`); the code below them knows nothing of HTTP.
+//!
+//! # A new endpoint
+//!
+//! Add a struct to `model.rs`, a statement to `sql.rs`, a function to `handlers.rs` and a row to ROUTES. The row names
+//! what the route takes, gives and refuses. The description of the interface ([`interface::description`]) follows
+//! from it; its tests then ask for a text, for the meaning of new fields and for an example. docs/CONTRIBUTING.md has
+//! every step, docs/ARCHITECTURE.md the reasons and a glossary of the German nouns.
 
 #![warn(clippy::unwrap_used, clippy::expect_used)]
 

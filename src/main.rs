@@ -1,4 +1,4 @@
-//! `partnerd`: parse, run, exit code.
+//! The `partnerd` executable: runs the command line and exits with its code.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! What administrators use: backup and restore (P10), doctor, completions. A copy of a busy database is whole and has
-//! all that was answered before it began; nothing is overwritten or half done.
+//! The administrators' commands: backup and restore (P10), doctor, completions. A copy of a busy database is
+//! whole and contains everything answered before it began; nothing is overwritten or left half done.
 
 #[path = "admin/browser.rs"]
 mod browser;
@@ -69,7 +69,7 @@ fn a_backup_of_a_busy_database_has_all_that_was_answered_before() {
             assert!(documents >= written, "{documents} of {written} documents");
             let rows = count(&folder.file(&copy), "audit");
             assert!(rows > written + read, "{rows} of {} audit rows", written + read + 1);
-            // One file, with nothing beside it.
+            // A single file without side files.
             for ending in ["-wal", "-shm", "-part", "-part-audit-journal-1"] {
                 assert!(!folder.file(&format!("{copy}{ending}")).exists(), "{copy}{ending}");
             }
@@ -94,7 +94,7 @@ fn a_restored_database_serves_and_what_was_there_before_is_kept() {
     };
     add("Huber");
     folder.result(&["backup", "gut.db"]);
-    // What a killed server left in its log and its journal is kept, too.
+    // Rows that a killed server left in its log and its journal are kept, too.
     add("Maier");
     folder.result(&["restore", "gut.db"]);
     let names = |path: &Path| -> Vec<String> {
@@ -159,7 +159,7 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
         let left: Vec<_> = names.filter(|name| name.to_str().unwrap().contains("restore-part")).collect();
         assert!(left.is_empty(), "{file}: {left:?}");
     }
-    // The control: the file that was tampered with is the only difference.
+    // Control: the unmodified backup can be restored, so only the tampering makes the difference.
     folder.result(&["--db", "anders.db", "restore", "gut.db"]);
     let _server = folder.serve(&[]);
     refused(
@@ -168,15 +168,15 @@ fn what_cannot_be_backed_up_or_restored_is_refused_and_changes_nothing() {
     );
 }
 
-/// What a server that was killed left beside a database belongs to it: to the source of a restore, to
-/// what was there before, and never to what is put there.
+/// The files that a killed server left beside a database belong to it, be it the source of a restore or the
+/// database replaced by it. They are never taken for files of the restored one.
 #[test]
 fn nothing_that_stands_beside_a_database_is_lost_or_taken_for_another() {
     let folder = Folder::new();
     folder.company("Alt");
     folder.result(&["backup", "alt.db"]);
     let mut server = folder.serve(&[]);
-    // Who reads holds the log: else the server may have moved all of it into the database before it is killed.
+    // A reader pins the log: otherwise the server might move all of it into the database before it is killed.
     let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY;
     let reader = Connection::open_with_flags(folder.file("partnerd.db"), read_only).unwrap();
     reader.execute_batch("begin; select count(*) from audit").unwrap();
@@ -188,15 +188,15 @@ fn nothing_that_stands_beside_a_database_is_lost_or_taken_for_another() {
     folder.result(&["--db", "andere.db", "restore", "partnerd.db"]);
     assert_eq!(companies("andere.db"), 2, "the log of the source is part of it");
     assert_eq!(count(&folder.file("andere.db"), "audit"), 1, "and so is its journal");
-    // The file is gone, its log is not.
+    // The database file is deleted, its log is not.
     std::fs::remove_file(folder.file("partnerd.db")).unwrap();
     folder.result(&["restore", "alt.db"]);
     assert_eq!(companies("partnerd.db"), 1);
     folder.result(&["check"]);
 }
 
-/// A restore that is killed at any of its steps leaves the old company or the new one, whole, and the
-/// next one does it.
+/// A restore that is killed at any step leaves either the old company or the new one, whole, and the next
+/// restore succeeds.
 #[test]
 fn a_restore_that_is_killed_at_any_step_leaves_one_of_both() {
     programs::needs!("strace");
@@ -207,7 +207,7 @@ fn a_restore_that_is_killed_at_any_step_leaves_one_of_both() {
         folder.company("Neu");
         folder.result(&["backup", "neu.db"]);
         folder.result(&["tenant", "create", "Zwei"]);
-        // What a killed server left in its log and journal.
+        // Rows that a killed server left in its log and journal.
         let mut server = folder.serve(&[]);
         let key = folder.company("Drei");
         assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
@@ -221,7 +221,7 @@ fn a_restore_that_is_killed_at_any_step_leaves_one_of_both() {
     };
     let whole = scene();
     assert!(strace(&whole, &["-o", "trace"]).status.success());
-    // strace counts each of these calls by itself.
+    // strace counts the calls of each kind separately.
     let mut counts = BTreeMap::<String, usize>::new();
     for line in std::fs::read_to_string(whole.file("trace")).unwrap().lines() {
         let call = line.split_whitespace().nth(1).and_then(|call| call.split('(').next()).unwrap_or_default();
@@ -231,7 +231,7 @@ fn a_restore_that_is_killed_at_any_step_leaves_one_of_both() {
     assert_eq!(companies(&whole), 1);
     let (mut old, mut new) = (0, 0);
     for (call, count) in counts {
-        // Some of all, and the last ones: at the end names change.
+        // A sample of the steps, and the last ones, where files are renamed.
         let some = (1..=count).step_by(count.div_ceil(4));
         for at in some.chain(count.saturating_sub(1).max(1)..=count) {
             let folder = scene();
@@ -259,7 +259,7 @@ fn a_file_that_somebody_has_open_is_not_exchanged() {
     let held = partnerd::platform::db::file::lock::for_use(&folder.file("partnerd.db")).unwrap();
     refused(&folder.run(&["restore", "gut.db"]), &["ein anderer Befehl von partnerd arbeitet mit"]);
     drop(held);
-    // A program that knows nothing of our locks.
+    // Simulates a program that ignores our locks.
     let connection = folder.database();
     connection.execute_batch("begin; select count(*) from tenant").unwrap();
     let _: i64 = connection.query_row("select count(*) from tenant", [], |row| row.get(0)).unwrap();
@@ -280,7 +280,7 @@ fn a_backup_in_which_something_is_broken_is_kept_under_another_name() {
     assert_eq!(count(&folder.file("b.db-not-proved"), "tenant"), 1);
 }
 
-/// Of several backups to one name one is made, whole.
+/// If several backups use one name, exactly one is made, and it is whole.
 #[test]
 fn backups_to_one_name_do_not_disturb_each_other() {
     let folder = Folder::new();
@@ -296,7 +296,7 @@ fn backups_to_one_name_do_not_disturb_each_other() {
     assert!(!names.map(|name| name.into_string().unwrap()).any(|name| name.contains("-part-")));
 }
 
-/// A server that ought to be refused; one that is not ends after a while.
+/// Starts a server that should be refused; if it is not, stops it after a while.
 fn serve_in_vain(folder: &Folder, database: &str) -> Output {
     let serve = ["120", env!("CARGO_BIN_EXE_partnerd"), "--db", database, "serve", "--listen", "127.0.0.1:0"];
     Command::new("timeout").args(serve).current_dir(folder.path()).output().unwrap()
@@ -328,7 +328,7 @@ fn a_schema_that_another_program_changed_is_not_served() {
     }
 }
 
-/// Root looks after the machine, the service runs as another user: it must find its locks open.
+/// Root maintains the machine, while the service runs as another user, who must be able to open its locks.
 #[test]
 fn what_a_command_leaves_beside_a_database_belongs_to_its_owner() {
     use std::os::unix::fs::{MetadataExt, chown};
@@ -338,7 +338,7 @@ fn what_a_command_leaves_beside_a_database_belongs_to_its_owner() {
     for lock in &locks {
         let _ = std::fs::remove_file(lock);
     }
-    // Only root can give it to another; for anybody else both are one user.
+    // Only root can change the owner; for any other user both owners are the same.
     let _ = chown(folder.file("partnerd.db"), Some(65_534), Some(65_534));
     folder.result(&["migrate"]);
     folder.result(&["backup", "b.db"]);
@@ -349,7 +349,7 @@ fn what_a_command_leaves_beside_a_database_belongs_to_its_owner() {
     }
 }
 
-/// What `doctor` says: the state and the finding of a look.
+/// The state and the finding that `doctor` prints for a subject.
 fn looked(output: &Output, look: &str) -> (String, String) {
     let findings = serde_json::from_slice::<Value>(&output.stdout).unwrap();
     let found = findings.as_array().unwrap().iter().find(|finding| finding["look"] == look);
@@ -361,7 +361,7 @@ fn looked(output: &Output, look: &str) -> (String, String) {
 fn doctor_names_what_is_wrong_and_what_to_do() {
     let folder = Folder::new();
     let doctor = |more: &[&str]| folder.run(&[&["--json"], more, &["doctor"]].concat());
-    // On a machine where something listens on the usual port it would be told of that.
+    // Any free port, since something on this machine may use the default one.
     let any_port = folder.command(&["--json", "doctor"]).env("PARTNERD_LISTEN", "127.0.0.1:0").output();
     let fresh = any_port.unwrap();
     assert!(fresh.status.success(), "{}", String::from_utf8_lossy(&fresh.stderr));
@@ -430,9 +430,9 @@ fn doctor_changes_nothing() {
         assert_eq!(std::fs::read(folder.file(file)).unwrap(), before, "{file}");
         assert_eq!(names(), beside);
     }
-    // What was killed left all in the log beside the database: there it stays.
+    // A killed server left everything in the log beside the database, where it stays.
     let mut server = folder.serve(&[]);
-    // As long as somebody reads the log as it was, a server that rests does not empty it.
+    // While a reader holds a snapshot of the log, an idle server does not empty it.
     let reader = folder.database();
     reader.execute_batch("begin").unwrap();
     reader.query_row("select count(*) from kunde", [], |_| Ok(())).unwrap();
@@ -446,7 +446,7 @@ fn doctor_changes_nothing() {
     assert!(both() == before);
 }
 
-/// A table on stdout, and one sentence on stderr.
+/// Asserts a table on stdout and one sentence on stderr.
 fn refused_table(output: &Output) {
     assert_eq!((output.status.code(), output.stderr.split(|byte| *byte == b'\n').count()), (Some(1), 2));
 }
@@ -465,7 +465,7 @@ fn the_shell_and_man_are_told_every_command() {
     std::fs::create_dir(folder.file("man1")).unwrap();
     assert_eq!(folder.result(&["man", "--folder", "man1"]), "");
     let page = |name: &str| std::fs::read_to_string(folder.file("man1").join(name)).unwrap();
-    // Every page that the first one names is there.
+    // Every page named on the first page exists.
     let first = page("partnerd.1").replace('\\', "");
     let named: Vec<_> = first.lines().filter_map(|line| line.strip_suffix("(1)")).collect();
     assert!(named.contains(&"partnerd-backup") && named.len() > 14, "{named:?}");

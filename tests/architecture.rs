@@ -1,6 +1,6 @@
-//! The map in `src/lib.rs` is true: who may use whom, what is pure, who writes and reads which table, that
-//! statements name the tenant, that only the socket awaits, that files use each other in one direction and that files and
-//! functions stay small.
+//! Checks the map in `src/lib.rs`: who may use whom, what is pure, who writes and reads which table, that
+//! statements name the tenant, that only the socket awaits, that files use each other in one direction, and
+//! that files and functions stay small.
 
 mod architecture {
     pub mod circles;
@@ -19,7 +19,7 @@ use partnerd::platform::db::feed::followed::Art;
 use partnerd::platform::db::migrate::fresh_schema;
 use partnerd::rules::choice::Choice;
 
-/// A file of the source, and the room of the map it belongs to: `goods/waage`, or `rules` where a group has no rooms.
+/// A source file, and its room on the map: `goods/waage`, or `rules` for a group without rooms.
 struct Source {
     path: PathBuf,
     room: String,
@@ -31,7 +31,7 @@ impl Source {
         self.path.display().to_string()
     }
 
-    /// The code without comments and without its unit tests.
+    /// The code without comments and unit tests.
     fn code(&self) -> String {
         let code = self.text.split("#[cfg(test)]").next().unwrap();
         let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -47,7 +47,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// The files of a folder that end like this; none if there is no folder.
+/// The files in a folder, and below it, with this extension; none if there is no folder.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten() {
@@ -70,7 +70,7 @@ fn sources() -> Vec<Source> {
             inside.iter().map(|part| part.to_str().unwrap().trim_end_matches(".rs")).collect();
         let within = |parts: usize| names.get(..parts).map(|parts| parts.join("/"));
         let on_map = |room: &String| order.contains(room);
-        // What stands on no room is the root, the executable or the head of a group with rooms.
+        // A file outside of all rooms is the root, the executable or the head of a group with rooms.
         let room = within(2).filter(on_map).unwrap_or_else(|| names[0].to_owned());
         Source { text: fs::read_to_string(&path).unwrap(), path: inside, room }
     };
@@ -79,21 +79,21 @@ fn sources() -> Vec<Source> {
     sources
 }
 
-/// The modules that a file declares and that all may see, in its order.
+/// The public modules that a file declares, in order.
 fn declared(path: &str) -> Vec<String> {
     let text = read(path);
     let modules = text.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
     modules.map(str::to_owned).collect()
 }
 
-/// Whether the head of a group declares its rooms and does nothing else. Then their order counts, too.
+/// Whether the head of a group only declares its rooms. Then their order counts, too.
 fn has_rooms(group: &str) -> bool {
     let text = read(&format!("src/{group}/mod.rs"));
     text.lines().all(|line| line.is_empty() || line.starts_with("//!") || line.starts_with("pub mod "))
         && !["rules", "leitstand"].contains(&group)
 }
 
-/// The rooms in the order of the map: groups as `lib.rs` declares them, rooms as the head of their group does.
+/// The rooms in the order of the map: groups as declared in `lib.rs`, rooms as declared in the head of their group.
 fn order() -> Vec<String> {
     let rooms = |group: String| match has_rooms(&group) {
         false => vec![group],
@@ -105,7 +105,7 @@ fn order() -> Vec<String> {
     declared("src/lib.rs").into_iter().flat_map(rooms).collect()
 }
 
-/// Macros stand at the top of the crate wherever they are defined.
+/// Macros are at the top of the crate, wherever they are defined.
 const MACROS: [&str; 3] = ["eingabe", "choice", "shape"];
 
 /// The room that a path into the crate leads to: `crate::goods::waage::Storno` leads to `goods/waage`.
@@ -145,7 +145,7 @@ fn the_head_of_a_group_says_what_is_in_it_what_is_not_and_where_to_begin() {
         let head = read(&format!("src/{group}/mod.rs"));
         let doc: Vec<_> = head.lines().take_while(|line| line.starts_with("//!")).collect();
         assert!((4..=9).contains(&doc.len()), "{group}: {} lines", doc.len());
-        for said in ["//! In it: ", "//! Not in it: ", "//! Begin with "] {
+        for said in ["//! Contains: ", "//! Does not contain: ", "//! Start with "] {
             assert!(doc.iter().any(|line| line.starts_with(said)), "{group} lacks {said}");
         }
     }
@@ -175,23 +175,23 @@ fn rules_and_what_leaves_the_house_know_neither_sql_nor_http_nor_the_time() {
     }
 }
 
-/// The slices: a room for each noun of the specification.
+/// Whether a room is a slice, which implements a noun of the specification.
 fn is_slice(room: &str) -> bool {
     ["master/", "goods/", "trade/", "office/"].iter().any(|group| room.starts_with(group))
         || room == "interface/aenderungen"
 }
 
-/// Below the handlers and the imports of a slice there are no requests and no answers: what a body says is a struct
-/// of plain values. The structs are declared together with how their fields are read, in model.rs or eingabe.rs.
+/// Only handlers and imports of a slice know requests and answers; below them a body is a struct of plain
+/// values. These structs are declared in model.rs or eingabe.rs, together with how their fields are read.
 #[test]
 fn only_handlers_and_imports_of_a_slice_know_http() {
     for source in sources().iter().filter(|source| is_slice(&source.room)) {
         let name = source.name();
-        // The role of a file is its name at the top of the slice.
+        // The name of a file at the top of the slice is its role.
         let file = name.strip_prefix(&format!("{}/", source.room)).unwrap();
         let may_know: &[&str] = match file {
             "handlers.rs" | "import.rs" | "mod.rs" => continue,
-            "model.rs" | "eingabe.rs" => &["json", "upload", "wire"],
+            "model.rs" | "eingabe.rs" => &["json", "query", "upload", "wire"],
             _ => &[],
         };
         for path in paths(&source.code()) {
@@ -199,6 +199,19 @@ fn only_handlers_and_imports_of_a_slice_know_http() {
             let used = used.trim_start_matches("::").split("::").next().unwrap();
             assert!(may_know.contains(&used), "{name} uses http::{used}");
         }
+    }
+}
+
+/// What a list is filtered by is an `Auswahl` of the model, and its conditions stand with the statement.
+#[test]
+fn handlers_build_no_filters() {
+    let sources = sources();
+    let has_statements = |room: &str| sources.iter().any(|source| source.name() == format!("{room}/sql.rs"));
+    for source in sources.iter().filter(|source| is_slice(&source.room) && has_statements(&source.room)) {
+        let name = source.name();
+        let is_handler = name.ends_with("/handlers.rs") || name == format!("{}/mod.rs", source.room);
+        let filter = "crate::platform::db::list::Filter";
+        assert!(!is_handler || !paths(&source.code()).contains(&filter.to_owned()), "{name} uses {filter}");
     }
 }
 
@@ -211,8 +224,9 @@ fn rules_statements_and_handlers_never_await() {
             awaiting.insert(source.name());
         }
     }
-    // The way to a mail server, which has deadlines; the socket and the clients at its other end; the way of a request,
-    // with a key and with a session; and the places where it waits for a thread, for the writer or for a change.
+    // The connection to a mail server, which has deadlines; the socket and its clients; the course of a
+    // request, with a key and with a session; and the places where it waits for a thread, for the writer or
+    // for a change.
     let expected = [
         "platform/gate/flow/answer.rs",
         "platform/gate/flow/lanes.rs",
@@ -248,8 +262,8 @@ fn files_stay_small() {
     }
 }
 
-/// Rows of companies that are no data of theirs: which company a key opens is asked of it, and logs and evidence are chains
-/// over all of them.
+/// Rows of companies that are no data of theirs: the key determines the company, and logs and evidence are
+/// chains over all companies.
 const OF_THE_HOUSE: [&str; 4] = ["api_key", "audit", "audit_flut", "nachweis"];
 
 /// Tables of the schema whose rows belong to a company.
@@ -317,7 +331,7 @@ fn every_statement_on_tenant_data_names_the_tenant() {
     let tables = tenant_tables();
     let mut seen = 0;
     for source in sources() {
-        // The proof of a whole file compares all companies, row by row with their own.
+        // Checks of a whole file compare the rows of all companies, each with rows of the same company.
         let proves_all = source.path.ends_with("checks.rs");
         for literal in literals(&source.code()) {
             let is_statement = ["select ", "insert ", "update ", "delete ", "from ", "{LIST"]
@@ -332,8 +346,8 @@ fn every_statement_on_tenant_data_names_the_tenant() {
             let names = outer.contains("tenant_id = :tenant")
                 || literal.starts_with("insert into") && literal.contains("(tenant_id")
                 || proves_all && literal.contains(".tenant_id");
-            // A select without conditions is the beginning of a statement: `Filter::of` and the
-            // functions beside it add the tenant, and their literals are looked at here as well.
+            // A select without conditions is the beginning of a statement: `Filter::of` and the functions
+            // beside it add the tenant, and their literals are checked here as well.
             let is_beginning = ["select ", "from "].iter().any(|word| literal.starts_with(word))
                 && !outer.contains(" where ");
             assert!(names || is_beginning, "{}: {literal}", source.name());
@@ -353,7 +367,7 @@ fn the_checks_of_every_slice_are_run() {
     }
 }
 
-/// Tables that only triggers and migrations fill, and the slice that they belong to.
+/// Tables filled only by triggers and migrations, and the slice they belong to.
 const FILLED_BY_THE_SCHEMA: [(&str, &str); 4] = [
     ("belegtyp", "trade/belege"),
     ("kassentag", "trade/kasse"),
@@ -400,7 +414,7 @@ fn a_table_is_written_by_one_module() {
     }
 }
 
-/// Statements that write a table whose records are followed, past the functions of `WriteTx` that note it.
+/// Files that write a followed table directly, without the functions of `WriteTx` that add the change to the feed.
 const PAST_THE_FEED: [&str; 1] = ["trade/belege/out/ausfertigung/sql.rs"];
 
 #[test]
@@ -421,6 +435,6 @@ fn no_change_passes_the_feed_by() {
             code.split("tx.upsert(").skip(1).filter_map(|after| Art::parse(after.split('"').nth(1).unwrap()));
         assert_eq!(upserts.count(), 0, "{}: upsert says not whether a record is new", source.name());
     }
-    // A document that becomes final is written again by the same request.
+    // The same request writes a document that becomes final once more, through those functions.
     assert_eq!(past, PAST_THE_FEED.map(str::to_owned).into());
 }

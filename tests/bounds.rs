@@ -1,5 +1,6 @@
-//! What one client can make the server hold or do has a bound, and others go on beside it: bodies that never come,
-//! answers that nobody reads, connections without a request, much work (promises P17, P19; D18).
+//! Everything that one client can make the server hold or do is bounded, and others are served meanwhile:
+//! bodies that never arrive, answers that nobody reads, connections without a request, heavy work (promises
+//! P17, P19; D18).
 
 mod process;
 
@@ -15,13 +16,13 @@ use flate2::write::ZlibEncoder;
 use process::{Client, Folder, Running};
 use serde_json::{Value, json};
 
-/// Memory that the server has at most, in MiB, whatever clients do.
+/// Maximum memory of the server in MiB, whatever clients do.
 const MEMORY: usize = 256;
 
-/// How long an answer may take before a test gives up; a machine that does much else answers late.
+/// How long an answer may take before a test fails; a busy machine answers late.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A server with these settings, and the key of a company with an article without batches.
+/// Starts a server with these settings; returns it with the key of a company that has an article without batches.
 fn serve(folder: &Folder, settings: &str) -> (Running, String) {
     let key = folder.company("Mühle");
     let file = folder.write("partnerd.toml", settings);
@@ -39,10 +40,10 @@ fn connect(server: &Running) -> TcpStream {
     stream
 }
 
-/// A connection that has sent this.
+/// A connection that has sent this text.
 fn sent(server: &Running, text: &str) -> TcpStream {
     let mut stream = connect(server);
-    // The server may close before it has read all.
+    // The server may close before it has read everything.
     let _ = stream.write_all(text.as_bytes());
     stream
 }
@@ -51,7 +52,7 @@ fn head(method: &str, path: &str, key: &str, more: &str) -> String {
     format!("{method} /api/v1/{path} HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n{more}\r\n")
 }
 
-/// The head of the next answer; nothing where the connection ended instead.
+/// The head of the next answer; empty if the connection ended instead.
 fn head_of_answer(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -70,7 +71,7 @@ fn status(stream: &mut TcpStream) -> Option<u16> {
     head_of_answer(stream).get(9..12).map(|status| status.parse().unwrap())
 }
 
-/// Waits for something that other threads or the server bring about.
+/// Waits for something done by other threads or the server.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = std::time::Instant::now();
     while !is_so() {
@@ -79,7 +80,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Bytes that do not shrink, as Base64 (RFC 4648) of so many bytes; they begin as a PDF does.
+/// Incompressible bytes that begin like a PDF, as Base64 (RFC 4648).
 fn pdf_as_base64(bytes: usize) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut state = 7u64;
@@ -91,7 +92,7 @@ fn pdf_as_base64(bytes: usize) -> String {
     text
 }
 
-/// A final document with a PDF of so many bytes; its id.
+/// Creates a final document with a PDF of this size; returns its id.
 fn document_with_pdf(client: &Client, bytes: usize) -> String {
     let customer = client.post("/api/v1/kunden", &json!({"name": "Müller"})).body["id"].clone();
     let item = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19});
@@ -118,7 +119,7 @@ fn bodies_that_never_come_keep_nobody_else_out() {
         sent(&server, &(begun + r#"{"dateiname": "a.pdf", "#))
     };
     let stalled: Vec<_> = (0..60).map(|_| upload(&key)).collect();
-    // A key that was deactivated holds nothing: its body is not waited for.
+    // A deactivated key occupies nothing: its body is not waited for.
     let id = gone.split('_').nth(1).unwrap();
     folder.result(&["key", "deactivate", id]);
     let of_gone: Vec<_> = (0..60).map(|_| upload(&gone)).collect();
@@ -130,7 +131,7 @@ fn bodies_that_never_come_keep_nobody_else_out() {
     let large = json!({"dateiname": "b.pdf", "inhalt_base64": pdf_as_base64(10 << 20)});
     assert_eq!(two.post(&format!("/api/v1/{path}"), &large).status, 201);
     drop((stalled, of_gone));
-    // The key's own places are free again when those who held them are gone.
+    // The key's own slots are free again once their clients are gone.
     let again = one.post(&format!("/api/v1/{path}"), &large);
     assert_eq!(again.status, 201, "{}", again.body);
     assert!(server.most_memory() < MEMORY, "{} MiB", server.most_memory());
@@ -141,12 +142,12 @@ fn a_body_keeps_its_memory_until_its_work_is_done() {
     let folder = Folder::new();
     let (server, key) = serve(&folder, "");
     let other = server.client(&second_key(&folder));
-    // As long as another program writes, nothing is done for anybody.
+    // While another program holds the write lock, no write is carried out.
     let database = folder.database();
     database.execute_batch("begin immediate").unwrap();
     let body = json!({"name": "X", "unbekannt": "y".repeat(900_000)}).to_string();
     let post = head("POST", "kunden", &key, &format!("Content-Length: {}\r\n", body.len())) + &body;
-    // Half of 16 MiB is the share of a key.
+    // A key may use half of the 16 MiB.
     let mut waiting: Vec<_> = (0..12).map(|_| sent(&server, &post)).collect();
     waiting.iter().for_each(|stream| stream.set_read_timeout(Some(Duration::from_millis(10))).unwrap());
     let mut refused = None;
@@ -157,7 +158,7 @@ fn a_body_keeps_its_memory_until_its_work_is_done() {
         answered.is_some()
     });
     let (at, answer) = refused.unwrap();
-    // It is memory that it lacks: after a while the writer, too, would answer 503.
+    // The reason is memory: after a while the writer, too, would answer 503.
     assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("zu viele große Anfragen"), "{answer}");
     waiting.remove(at);
     database.execute_batch("rollback").unwrap();
@@ -173,7 +174,7 @@ fn a_body_keeps_its_memory_until_its_work_is_done() {
     assert_eq!(other.post("/api/v1/kunden", &json!({"name": "Y"})).status, 201);
 }
 
-/// A stream of 45 KB that says of 32 million objects where they stand, and as many as fit into 8 MB in words.
+/// A stream of 45 KB that claims the positions of 32 million objects, and as many real ones as fit into 8 MB.
 #[test]
 fn tables_of_objects_that_a_pdf_has_too_many_of_take_no_memory() {
     let folder = Folder::new();
@@ -207,7 +208,7 @@ fn answers_that_nobody_reads_have_a_bound() {
     let heads: Vec<_> = unread.iter_mut().map(head_of_answer).collect();
     let (served, refused): (Vec<_>, Vec<_>) =
         heads.iter().partition(|head| head.starts_with("HTTP/1.1 200 "));
-    // Half of 64 MiB is the share of a key; each answer has 5.3 MiB.
+    // A key may use half of the 64 MiB; each answer has 5.3 MiB.
     assert!((1..=6).contains(&served.len()), "{} of 100 were served", served.len());
     let is_busy =
         |head: &String| head.contains(" 503 ") && head.to_lowercase().contains("\r\nretry-after: 1\r\n");
@@ -218,7 +219,7 @@ fn answers_that_nobody_reads_have_a_bound() {
     assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
     drop(unread);
     server.kill();
-    // Who reads nothing, or a byte now and then, is cut off, and then there is room again.
+    // A client that reads nothing, or a byte now and then, is cut off, which frees its memory.
     let file = folder.write("partnerd.toml", "write_timeout = 1\n");
     let server = folder.serve(&["--config", &file]);
     let mut slow: Vec<_> = (0..20).map(|_| sent(&server, &get(&key))).collect();
@@ -258,10 +259,10 @@ fn an_address_has_so_many_connections_and_the_oldest_without_an_answer_goes() {
     assert_eq!(status(&mut silent[0]), None, "the oldest had to go");
     let mut second = sent(&server, &get);
     assert_eq!((status(&mut second), status(&mut silent[1])), (Some(200), None));
-    // One that was answered stays.
+    // A connection that was answered is kept.
     honest.write_all(get.as_bytes()).unwrap();
     until("the rest of the answer before", || head_of_answer(&mut honest).contains("200 OK"));
-    // Another address has room of its own, until there is none for anybody.
+    // Another address has its own limit, until the total is reached.
     let of_others: Vec<_> = (0..10).map(|at| from_address(&server, [127, 0, 0, 2 + at], "GET ")).collect();
     let mut last = from_address(&server, [127, 0, 0, 99], &get);
     assert_eq!(status(&mut last), Some(200));
@@ -333,7 +334,7 @@ fn who_sends_all_and_closes_its_half_gets_all_answers() {
     assert_eq!(server.client(&key).get("/api/v1/kunden").body["count"], 20);
 }
 
-/// Bodies that take long to parse, from clients that do nothing else, and how many short reads go on beside them.
+/// Counts the short reads served beside clients that send only large bodies, which take long to parse.
 #[test]
 fn work_on_large_bodies_does_not_stop_short_reads() {
     let folder = Folder::new();
@@ -368,11 +369,11 @@ fn work_on_large_bodies_does_not_stop_short_reads() {
         (read, parsed.load(Ordering::Relaxed) - before)
     });
     assert_eq!(read.0, 200);
-    // On the threads of the sockets each of these would have kept a read waiting.
+    // On the socket threads, each of these would have delayed a read.
     assert!(read.1 < 100, "{} large bodies beside 200 short reads", read.1);
 }
 
-/// A request whose end a proxy would see elsewhere is the last of its connection (RFC 9112 6.1, 6.3).
+/// A request whose end a proxy might see elsewhere is the last of its connection (RFC 9112 6.1, 6.3).
 #[test]
 fn nothing_is_smuggled_behind_a_coded_body() {
     let folder = Folder::new();
@@ -409,7 +410,7 @@ fn nothing_is_smuggled_behind_a_coded_body() {
     assert_eq!(smuggled, 1, "only behind a body whose length was plain");
 }
 
-/// Where the system allows few open files, connections make room for one another all the same.
+/// If the system allows few open files, connections still make room for one another.
 #[test]
 fn no_more_connections_are_accepted_than_the_system_allows() {
     let folder = Folder::new();
@@ -426,7 +427,7 @@ fn no_more_connections_are_accepted_than_the_system_allows() {
     assert_eq!(status(&mut sent(&server, &get)), Some(200));
     assert_eq!(status(&mut silent[0]), None, "the oldest had to go");
     drop((silent, server));
-    // What may be raised is raised.
+    // The soft limit is raised as far as allowed.
     let server = limited("ulimit -S -n 100");
     let mut open: Vec<_> = (0..150).map(|_| sent(&server, &get)).collect();
     assert!(open.iter_mut().all(|stream| status(stream) == Some(200)));

@@ -1,21 +1,21 @@
-//! What code and tests cite can be looked up: `D8` and `D21g` have a heading in docs/decisions.md, `P7` has one in
-//! docs/promises.md, `wall 5` has one in docs/ARCHITECTURE.md.
+//! Everything that code and tests cite can be looked up: `D8` and `D21g` have a heading in docs/decisions.md,
+//! `P7` in docs/promises.md, `wall 5` in docs/ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How a citation begins, where its heading stands, and how many citations code and tests have at least: with fewer
-/// the test has not read what it should.
+/// The first letter of a citation, the file with its heading, and the minimum number of citations in code and
+/// tests: with fewer, the test has not read everything.
 const KINDS: &[(char, &str, usize)] =
     &[('D', "docs/decisions.md", 300), ('P', "docs/promises.md", 15), ('w', "docs/ARCHITECTURE.md", 2)];
 
-/// Folders with files that cite, the ending of these, and what begins a comment in them. Only comments count: in
-/// strings D1 may be the number of a customer.
+/// Folders with files that cite, the file extension, and the comment mark. Only comments count: in strings D1
+/// may be the number of a customer.
 const FOLDERS: &[(&str, &str, &str)] =
     &[("src", "rs", "//"), ("tests", "rs", "//"), ("migrations", "sql", "--"), ("config", "toml", "#")];
 
-/// Further files that cite. Without a mark all of their text counts.
+/// Further files that cite, with their comment mark. Without a mark the whole text counts.
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", "#"),
     ("tests/spec.md", ""),
@@ -52,14 +52,14 @@ fn comment<'l>(line: &'l str, mark: &str) -> &'l str {
     first.map_or("", |(at, _)| &line[at + mark.len()..])
 }
 
-/// Whether a word is the name of a decision or a promise: D or P, a number, and a small letter or none.
+/// Whether a word names a decision or a promise: D or P, a number, and optionally a small letter.
 fn is_name(word: &str) -> bool {
     let Some(rest) = word.strip_prefix(['D', 'P']) else { return false };
     let number = rest.strip_suffix(|last: char| last.is_ascii_lowercase()).unwrap_or(rest);
     (1..=3).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// The decisions, promises and walls that a text names, in its order.
+/// The decisions, promises and walls that a text names, in order.
 fn cited(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut before = "";
@@ -75,7 +75,7 @@ fn cited(text: &str) -> Vec<String> {
     names
 }
 
-/// What a document explains: a heading begins with its name, or words in bold at the beginning of a paragraph do.
+/// The names explained in a document, at the beginning of a heading, or in bold at the beginning of a paragraph.
 fn explained(document: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for line in document.lines() {
@@ -90,7 +90,7 @@ fn explained(document: &str) -> BTreeSet<String> {
     names
 }
 
-/// Every file that cites, with what begins a comment in it.
+/// Every file that cites, with its comment mark.
 fn citing() -> Vec<(PathBuf, &'static str)> {
     let mut citing = Vec::new();
     for (folder, ending, mark) in FOLDERS {
@@ -113,10 +113,10 @@ fn every_citation_has_its_heading() {
     let mut seen: BTreeMap<char, usize> = BTreeMap::new();
     for (path, mark) in citing() {
         let text = read(&path);
-        // A wall and its number may stand on two lines.
+        // A wall and its number may be on two lines.
         let comments: Vec<&str> = text.lines().map(|line| comment(line, mark)).collect();
         for name in cited(&comments.join("\n")) {
-            // The documents cite themselves, by their headings alone.
+            // The documents cite themselves by their headings, which does not count.
             if !path.starts_with(root().join("docs")) {
                 *seen.entry(name.chars().next().unwrap()).or_default() += 1;
             }

@@ -1,4 +1,4 @@
-//! The command line as scripts rely on it (docs/command-line.md): what stands on stdout, exit codes, messages.
+//! The command line as scripts use it (docs/command-line.md): stdout, exit codes, messages.
 
 mod process;
 
@@ -11,7 +11,7 @@ use partnerd::platform::db::file::lock;
 use process::{Folder, Running};
 use serde_json::{Value, json};
 
-/// Asserts exit code 1, nothing on stdout, and one sentence on stderr that names these words, and perhaps a rule.
+/// Asserts exit code 1, nothing on stdout, and one sentence on stderr with these words, possibly followed by a rule.
 #[track_caller]
 fn refused(output: &Output, words: &[&str]) {
     let said = String::from_utf8_lossy(&output.stderr);
@@ -27,7 +27,7 @@ fn json_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// A company with an article and 500 kg of opening stock.
+/// Creates a company with an article and 500 kg of opening stock; returns its key.
 fn mill(folder: &Folder) -> String {
     let key = folder.company("Mühle");
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
@@ -93,7 +93,7 @@ fn json_is_a_flag_of_every_command() {
         assert_eq!(json_of(&folder.result(&[command, &["--json"]].concat())), before, "{command:?}");
     }
     assert_eq!(json_of(&folder.result(&["tenant", "list", "--json"]))[0]["name"], "Mühle");
-    // What is one text otherwise.
+    // The JSON of results that are otherwise a single text.
     let of = |arguments: &str| json_of(&folder.result(&arguments.split(' ').collect::<Vec<_>>()));
     assert_eq!(of("--json tenant create Kornhaus"), json!({"id": 2}));
     assert_eq!(of("--json tenant set Kornhaus charge_automatik=fefo"), json!({"id": 2}));
@@ -178,7 +178,7 @@ fn a_dry_run_stores_nothing() {
     assert_eq!(json_of(&folder.result(&import)), expected);
 }
 
-/// The line of `partnerd config` about a setting.
+/// The line of `partnerd config` for a setting.
 fn setting(output: Output, name: &str) -> String {
     let text = String::from_utf8(output.stdout).unwrap();
     let line = text.lines().find(|line| line.split_whitespace().next() == Some(name));
@@ -301,8 +301,7 @@ fn commands_work_beside_a_running_server() {
     }
 }
 
-/// Commands hold the server's lock for a moment (migrations, the audit journal); a start at that
-/// moment waits for them.
+/// Some commands hold the server's lock for a moment (migrations, the audit journal); a start at that moment waits.
 #[test]
 fn a_start_waits_for_a_command_that_holds_the_lock() {
     let folder = Folder::new();
@@ -321,7 +320,7 @@ fn a_start_waits_for_a_command_that_holds_the_lock() {
     );
 }
 
-/// A process that is started while the lock is given back has a copy of the open file.
+/// A process started while the lock is released inherits a copy of the open file.
 #[test]
 fn a_lock_is_free_at_once_whatever_is_started_meanwhile() {
     let folder = Folder::new();
@@ -421,7 +420,7 @@ fn a_database_of_a_newer_version_is_refused() {
     }
 }
 
-/// Starts the demo; its server, the key and the commands that it names.
+/// Starts the demo; returns its server, the key and the commands that it prints.
 fn demo(folder: &Folder) -> (Running, String, Vec<String>) {
     let mut server = Running::start(folder.command(&["demo", "--listen", "127.0.0.1:0"]));
     let key = server.line();

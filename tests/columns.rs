@@ -1,5 +1,5 @@
-//! Columns are declared once, with `columns!`: none of a table is forgotten there, and what a final document keeps is
-//! guarded by the schema.
+//! Columns are declared once, with `columns!`: none of a table is missing there, and the schema guards the
+//! columns that a final document must keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use partnerd::platform::db::migrate::MIGRATIONS;
 use rusqlite::Connection;
 
-/// Columns that belong to no field of the struct which stands in their table, and what writes them.
+/// Columns that belong to no field of a declaration, with their table and what writes them.
 const BESIDE: &[(&str, &str, &str)] = &[
     ("anhang", "artikel_id beleg_id kunde_id", "whose it is, of which the struct says nothing"),
     ("anhang", "inhalt sha256", "a new one comes with its content; it is read as base64 and as hex"),
@@ -79,7 +79,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The columns that are written by a declaration, `pub struct Wiegung in wiegung as w { … }`, of each table.
+/// The columns written by the declaration of each table, such as `pub struct Wiegung in wiegung as w { … }`.
 fn declared() -> BTreeMap<String, BTreeSet<String>> {
     let mut paths = Vec::new();
     sources(&root().join("src"), &mut paths);
@@ -93,7 +93,7 @@ fn declared() -> BTreeMap<String, BTreeSet<String>> {
             let table = table.split(' ').next().unwrap();
             let columns = declared.entry(table.to_owned()).or_default();
             for (name, kind) in entries.lines().filter_map(|line| line.trim().split_once(": ")) {
-                // The kind stands behind the type of a field, and before what is written where there is no field.
+                // The kind follows the type of a field, and precedes the value written for a column without a field.
                 let words: Vec<_> = kind.trim_end_matches(',').split(' ').collect();
                 let Some(at) = words.iter().position(|word| ["fixed", "mutable"].contains(word)) else {
                     continue;

@@ -1,5 +1,5 @@
-//! What a request costs follows from what it touches, never from the length of a history (D8): counted in steps of
-//! SQLite's machine, which are the same on every run, not in time.
+//! The cost of a request depends on what it touches, never on the length of a history (D8): counted in steps
+//! of SQLite's virtual machine, which are the same in every run, not in time.
 
 #[path = "load/lines.rs"]
 mod lines;
@@ -22,7 +22,7 @@ use process::Folder;
 use rusqlite::Connection;
 use uuid::Uuid;
 
-/// A company with a long history, and a counter of the steps that its statements take.
+/// A company with a long history, and a counter of the steps of its statements.
 struct Company {
     connection: Connection,
     steps: Arc<AtomicU64>,
@@ -118,7 +118,8 @@ fn no_sale_costs_more_because_many_batches_are_used_up() {
         let all = format!(
             "update tenant set charge_automatik = 'fefo';
              with recursive n(nr) as (select 1 union all select nr + 1 from n where nr < {used_up})
-             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, mhd, angelegt_am, charge_nr_key)
+             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, mhd, \
+             angelegt_am, charge_nr_key)
              select 1, randomblob(16), 'V' || nr, artikel_id, 'manuell', 0, '2024-01-01', 0, 'v' || nr
              from (select artikel_id from charge limit 1) cross join n"
         );
@@ -216,7 +217,8 @@ fn what_is_out_of_reach_is_walked_over_once_in_a_request() {
         let company = Company::with(History { lines, batches: 0 });
         let closed = "update beleg set ohne_gegenbeleg = 1, status = 'erledigt';
              with recursive n(nr) as (select 0 union all select nr + 1 from n where nr < 49)
-             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, angelegt_am, charge_nr_key)
+             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, angelegt_am, \
+             charge_nr_key)
              select 1, unhex('019000000000700080000000000000' || printf('%02x', nr)), 'N' || nr, artikel_id, 'manuell',
                0, 0, 'n' || nr
              from (select id as artikel_id from artikel where artikelnummer = 'L1') cross join n";
@@ -247,7 +249,8 @@ fn no_credit_of_a_batch_looks_at_pairs_that_lie_in_others() {
     let steps = [200, 5_000].map(|lines| {
         let company = Company::with(History { lines, batches: 2 });
         let chosen = "update lager_paar set genannt_id = null;
-             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, angelegt_am, charge_nr_key)
+             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, angelegt_am, \
+             charge_nr_key)
              select 1, unhex('0190000000007000800000000000000b'), 'X', artikel_id, 'manuell', 0, 0, 'x'
              from (select artikel_id from charge limit 1)";
         company.connection.execute_batch(chosen).unwrap();

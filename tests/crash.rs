@@ -1,5 +1,5 @@
-//! What is left after `kill -9`: whatever was answered, once, and nothing in halves; and how often
-//! the disk is asked to keep it.
+//! After `kill -9` everything answered is stored exactly once, and nothing in halves; and how often the disk
+//! is synced for that.
 
 mod process;
 mod programs;
@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 
 const THREADS: usize = 8;
 const ROUNDS: usize = 5;
-/// Documents of one thread in one round: 1,000 in all.
+/// Documents per thread and round: 1,000 in all.
 const DOCUMENTS: usize = 25;
 const OPENING_STOCK: i64 = 100_000;
 
-/// A company with two partners, wheat, and a batch A1 of it; its key.
+/// Creates a company with two partners, wheat, and a batch A1 of it; returns its key.
 fn mill(folder: &Folder) -> String {
     let key = folder.company("Mühle");
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
@@ -40,7 +40,7 @@ fn mill(folder: &Folder) -> String {
     key
 }
 
-/// A document: every third a delivery into a batch of its own, the others invoices out of A1.
+/// The body of a document: every third is a delivery into its own batch, the others are invoices out of A1.
 fn document(reference: &str, at: usize, batch: &Value) -> Value {
     let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "12.50", "mwst_satz": 19});
     if at.is_multiple_of(3) {
@@ -56,12 +56,12 @@ fn document(reference: &str, at: usize, batch: &Value) -> Value {
 
 /// What a client saw.
 struct Seen {
-    /// The reference of the document, and its body; none for a read.
+    /// The reference and body of the document; `None` for a read.
     sent: Option<(String, Value)>,
     answer: Answer,
 }
 
-/// Sends documents and reads in between, until all are sent or the server is gone.
+/// Sends documents with reads in between, until all are sent or the server is gone.
 fn work(client: &Client, round: usize, thread: usize, batch: &Value, seen: &Sender<Seen>) {
     for at in 0..DOCUMENTS {
         let reference = format!("R{round}-{thread}-{at}");
@@ -75,7 +75,7 @@ fn work(client: &Client, round: usize, thread: usize, batch: &Value, seen: &Send
     }
 }
 
-/// Lets the threads work on a server and kills it when so many answers have come.
+/// Lets the threads work on a server and kills it after this many answers.
 fn round(folder: &Folder, key: &str, round: usize, answers: usize) -> Vec<Seen> {
     let mut server = folder.serve(&[]);
     let batch = batch_id(&server.client(key));
@@ -101,7 +101,7 @@ fn batch_id(client: &Client) -> Value {
     batches.as_array().unwrap().iter().find(|batch| batch["charge_nr"] == "A1").unwrap()["id"].clone()
 }
 
-/// Asserts that a document is stored as it was sent and confirmed.
+/// Asserts that a document is stored as sent and confirmed.
 fn assert_stored(client: &Client, sent: &Value, confirmed: &Value) {
     let stored = client.get(&format!("/api/v1/belege/{}", confirmed["id"].as_str().unwrap()));
     assert_eq!(stored.status, 200, "{confirmed}");
@@ -130,7 +130,7 @@ fn what_was_answered_outlives_kill_9() {
     let mut server = folder.serve(&[]);
     let client = server.client(&key);
     for (_, body) in seen.iter().filter_map(|seen| seen.sent.as_ref()) {
-        // The same reference again: the document is there, once.
+        // Sending the same reference again finds the document, which exists once.
         assert_eq!(client.post("/api/v1/belege", body).status, 200, "{}", body["external_ref"]);
     }
     for seen in &seen {
@@ -148,7 +148,7 @@ fn what_was_answered_outlives_kill_9() {
     folder.result(&["check"]);
 }
 
-/// Notes come in, every second with its delivery, and each is settled, until the server is gone.
+/// Posts receipts, every second one with its delivery, and settles each, until the server is gone.
 fn settle(client: &Client, mark: &str, settled: &Sender<Value>) {
     for at in 0..100 {
         let note = json!({"kunden_id": 1, "artikelnr": "W", "anliefermenge_kg": 1_000 + at, "preis_je_t": 200,
@@ -161,7 +161,7 @@ fn settle(client: &Client, mark: &str, settled: &Sender<Value>) {
     }
 }
 
-/// Notes and settlements of which one is there without the other.
+/// Receipts and settlements of which only one half exists.
 const HALVES: &str =
     "select (select count(*) from annahmeschein s where (s.status = 'abgerechnet') <> exists (
       select 1 from abrechnung a join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
@@ -203,7 +203,7 @@ fn no_note_is_settled_without_its_gutschrift() {
     }
 }
 
-/// Sends what was never answered, as any client would: then there are 1,000 documents.
+/// Sends everything that was never answered, as any client would; then there are 1,000 documents.
 fn send_the_rest(client: &Client, answered: &BTreeMap<String, Value>) {
     let batch = batch_id(client);
     for (round, thread, at) in (0..ROUNDS * THREADS * DOCUMENTS)
@@ -217,7 +217,7 @@ fn send_the_rest(client: &Client, answered: &BTreeMap<String, Value>) {
     }
 }
 
-/// Asserts that all documents are there, without gap, and the stock is what they say.
+/// Asserts that all documents exist, without gaps, and that the stock matches them.
 fn assert_sums(folder: &Folder) {
     let connection = folder.database();
     let value = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
@@ -242,7 +242,7 @@ fn assert_sums(folder: &Folder) {
     assert_eq!(value(moved), 0);
 }
 
-/// Asserts that every answered request has one audit row, and none has two.
+/// Asserts that every answered request has exactly one audit row, and no request has two.
 fn assert_audit(folder: &Folder, seen: &[Seen]) {
     let connection = folder.database();
     let mut statement = connection.prepare("select request_id from audit").unwrap();
@@ -274,7 +274,7 @@ fn a_killed_server_leaves_reads_in_the_audit_log_too() {
     assert_audit(&folder, &seen);
 }
 
-/// How often the server asked the disk between two instants, as strace wrote it.
+/// How often the server synced the disk between two instants, from the output of strace.
 fn syncs(trace: &str, from: SystemTime, to: SystemTime) -> usize {
     let seconds = |at: SystemTime| at.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
     let during = |line: &&str| {
@@ -286,7 +286,7 @@ fn syncs(trace: &str, from: SystemTime, to: SystemTime) -> usize {
     trace.lines().filter(during).count()
 }
 
-/// Starts a server under strace, which notes in trace.txt what `options` name; its stderr goes to errors.txt.
+/// Starts a server under strace, which writes the calls named by `options` to trace.txt; stderr goes to errors.txt.
 fn straced(folder: &Folder, options: &[&str]) -> Running {
     // -D: the server stays our own child, strace runs beside it.
     let mut command = Command::new("strace");
@@ -313,7 +313,7 @@ fn simultaneous_documents_share_their_syncs() {
             let (client, barrier) = (server.client(&key), Arc::clone(&barrier));
             let body = document(&format!("S{at}"), at, &batch);
             std::thread::spawn(move || {
-                // The connection is open and the key known before it begins.
+                // The connection is open and the key verified before it begins.
                 assert_eq!(client.get("/api/v1/laender").status, 200);
                 barrier.wait();
                 client.post("/api/v1/belege", &body)
@@ -340,7 +340,7 @@ fn simultaneous_documents_share_their_syncs() {
     folder.result(&["check"]);
 }
 
-/// A company, and a server that has begun a first time; what fails for it from now on fails in the writer, too.
+/// A company on a server that has started once before, so that later failures hit the writer.
 fn mill_that_has_served(folder: &Folder) -> (String, Value) {
     let key = mill(folder);
     let mut server = folder.serve(&[]);
@@ -350,20 +350,20 @@ fn mill_that_has_served(folder: &Folder) -> (String, Value) {
     (key, batch)
 }
 
-/// The log of the database, as strace is told of it.
+/// The path of the write-ahead log, as passed to strace.
 fn log_of(folder: &Folder) -> String {
     std::fs::canonicalize(folder.path()).unwrap().join("partnerd.db-wal").to_str().unwrap().to_owned()
 }
 
-/// A commit of which nobody knows whether it is on the disk is answered so; the process ends, and what the
-/// log brings back is there once, with one audit row.
+/// If nobody knows whether a commit is on the disk, the answer says so and the process ends; what the log
+/// restores exists once, with one audit row.
 #[test]
 fn a_commit_that_the_disk_refuses_to_sync_ends_the_process_and_doubles_nothing() {
     needs!("strace");
     let folder = Folder::new();
     let (key, batch) = mill_that_has_served(&folder);
     let log = log_of(&folder);
-    // Each thread counts for itself; the one that starts the server syncs the log less often.
+    // Each thread counts its own calls; the thread that starts the server syncs the log fewer times.
     let inject = "inject=fsync,fdatasync:error=EIO:when=12+";
     let mut server = straced(&folder, &["-P", &log, "-e", "trace=fsync,fdatasync", "-e", inject]);
     let (sender, seen): (Sender<Seen>, Receiver<Seen>) = channel();
@@ -401,14 +401,15 @@ fn a_commit_that_the_disk_refuses_to_sync_ends_the_process_and_doubles_nothing()
     folder.result(&["check"]);
 }
 
-/// A full disk is an answer: nothing is stored, nothing ends, and the service notices by itself that there is room.
+/// A full disk leads to an answer: nothing is stored, nothing ends, and the service notices by itself when
+/// there is room.
 #[test]
 fn a_full_disk_is_an_answer_and_the_service_goes_on_when_there_is_room() {
     needs!("strace");
     let folder = Folder::new();
     let (key, batch) = mill_that_has_served(&folder);
     let log = log_of(&folder);
-    // Ten times the log cannot be written, whoever tries.
+    // Writing the log fails ten times, for any thread.
     let inject = "inject=pwrite64:error=ENOSPC:when=300..309";
     let mut server = straced(&folder, &["-P", &log, "-e", "trace=pwrite64", "-e", inject]);
     let client = server.client(&key);

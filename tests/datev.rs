@@ -1,7 +1,8 @@
-//! The checker of DATEV's format (`datev/`): DATEV's own samples and the worked files of D32 to D34 pass, each broken copy
-//! is refused for its reason, and the tax that DATEV computes of the worked lines is that of the documents.
+//! The checker of DATEV's format (`datev/`): it accepts DATEV's own samples and the worked files of D32 to
+//! D34, refuses each broken copy for its reason, and the tax that DATEV computes from the worked lines is
+//! that of the documents.
 
-// amounts are cents: 4972_00 is 4972.00
+// Amounts are cents: 4972_00 is 4972.00.
 #![allow(clippy::inconsistent_digit_grouping)]
 
 #[path = "datev/mod.rs"]
@@ -53,7 +54,7 @@ fn the_worked_files_pass() {
     assert_eq!(passes(STAMM, &[]).records.len(), 3);
 }
 
-/// Document, account, rate, net, tax, tax on both sides: in cents, a sale and a purchase both positive.
+/// Document, account, rate, net, tax, tax on both sides, in cents; sales and purchases are both positive.
 type Row = (&'static str, u64, u32, i64, i64, i64);
 
 const WORKED: &[Row] = &[
@@ -130,7 +131,7 @@ fn what_datev_would_compute_is_not_guessed() {
     assert_eq!(recompute(&passes(&before, &[])).unwrap_err(), reason);
 }
 
-/// The file with another content in one field, written as it is to stand there.
+/// The file with one field replaced, exactly as given.
 fn edited(file: &[u8], line: usize, column: usize, raw: &str) -> Vec<u8> {
     let text = datev::raw::decoded(file);
     let mut lines: Vec<_> = text.split("\r\n").map(str::to_owned).collect();
@@ -143,13 +144,13 @@ fn edited(file: &[u8], line: usize, column: usize, raw: &str) -> Vec<u8> {
     encoded
 }
 
-/// Refused for this one reason, at this place.
+/// Asserts that the file is refused only for this reason, at this place.
 fn refused(file: &[u8], line: usize, column: usize, reason: &str) {
     let faults = check(file, &[]).expect_err(reason);
     assert_eq!(faults, [Fault { line, column, reason: reason.to_owned() }]);
 }
 
-/// Line and column of a field, its new content, the place of the fault where it is another, the reason.
+/// Line and column of a field, its new content, and the reason; the fault is at that place.
 type Broken = (usize, usize, &'static str, &'static str);
 
 const HEADER: &[Broken] = &[
@@ -291,7 +292,7 @@ fn a_file_broken_as_a_whole_is_refused_for_its_reason() {
         Fault { line: 2, column: 0, reason: "the line is UTF-8, not Windows-1252".to_owned() }
     );
 
-    // one line that ends with LF runs into the next
+    // A line that ends with LF runs into the next one.
     let faults =
         check(&replaced("\"0\";;\"\";\"\";;\"\";;\r\n1070,00", "\"0\";;\"\";\"\";;\"\";;\n1070,00"), &[])
             .unwrap_err();
@@ -303,7 +304,7 @@ fn a_file_broken_as_a_whole_is_refused_for_its_reason() {
     refused(&replaced(";Abw. Skontokonto", ""), 2, 0, "124 names instead of 125");
     refused(&replaced("\"EXTF\";700", "\"EXTF\";;700"), 1, 0, "32 fields instead of 31");
     refused(b"", 1, 0, "header or names of the columns are missing");
-    // 0x81 means nothing in Windows-1252
+    // 0x81 is undefined in Windows-1252.
     let mut undefined = OCTOBER.to_vec();
     let at = undefined.iter().rposition(|byte| *byte == b'A').unwrap();
     undefined[at] = 0x81;
@@ -324,7 +325,7 @@ fn more_than_99999_records_are_refused() {
     assert_eq!(reasons(datev::MAX_RECORDS + 1), ["100000 records are more than 99999"]);
 }
 
-/// The lines of October with another account each.
+/// The lines of October with each account replaced.
 fn renumbered(header: &[(usize, &str)], konto: impl Fn(&str) -> String) -> Vec<u8> {
     let header = header.iter().fold(OCTOBER.to_vec(), |file, (column, raw)| edited(&file, 1, *column, raw));
     let text = datev::raw::decoded(&header);
@@ -369,7 +370,7 @@ fn skr04_and_longer_accounts_are_computed_alike() {
     assert_eq!(amounts(&skr04), amounts(OCTOBER));
     let six_digits = renumbered(&[(14, "6")], |konto| format!("{konto}00"));
     assert_eq!(amounts(&six_digits), amounts(OCTOBER));
-    // a chart of one's own has no functions that anybody knows, so nothing is there to suspend
+    // Nobody knows the functions of an own chart, so there is nothing to suspend.
     let faults = check(&renumbered(&[(27, "\"99\"")], str::to_owned), &[]).unwrap_err();
     assert_eq!(faults.iter().map(|fault| fault.line).collect::<Vec<_>>(), [9, 24, 25]);
 }

@@ -1,6 +1,5 @@
-//! The description of the interface is whole and true: what is served is what is printed, every
-//! row of the route table is in it, every field has its meaning, what it calls required is
-//! required, and its examples are what the demo answers.
+//! The description of the interface is complete and true: it is served as printed, contains every row of the route
+//! table, gives every field its meaning, requires what it calls required, and its examples are the demo's answers.
 
 mod description {
     mod ablehnungen;
@@ -75,8 +74,8 @@ fn every_row_of_the_table_is_described() {
     assert_eq!(nowhere, ["METHODE_NICHT_ERLAUBT"]);
 }
 
-/// The page fills a box with `example`, of the parameter or of its schema: a filter that nobody chose hides data, and
-/// an id of the demo is nobody else's.
+/// The page fills an input with the `example` of a parameter or its schema: a filter that nobody chose would
+/// hide data, and an id of the demo exists nowhere else.
 #[test]
 fn nothing_is_filled_in_before_somebody_chooses_to() {
     let document = routes::document();
@@ -99,7 +98,7 @@ fn nothing_is_filled_in_before_somebody_chooses_to() {
     assert!(suche["description"].as_str().unwrap().ends_with("; zum Beispiel `R01001`"), "{suche}");
 }
 
-/// The file of texts names each row of the table once and nothing else; what it says stands in the description.
+/// The file of texts names each row of the table exactly once and nothing else; its texts are in the description.
 #[test]
 fn every_operation_says_what_it_does_and_what_follows() {
     let document = routes::document();
@@ -119,7 +118,7 @@ fn every_operation_says_what_it_does_and_what_follows() {
     assert_eq!(named, routes, "texts, routes");
 }
 
-/// The steps of the guide: method and path of a request, and its body where it has one.
+/// The steps of the guide: method and path of a request, and its body if it has one.
 fn steps() -> Vec<(String, Value)> {
     let text = std::fs::read_to_string(file("src/interface/description/einleitung.md")).unwrap();
     let guide = text.split("\n## ").find(|section| section.starts_with("Der Weg eines LKW")).unwrap();
@@ -132,7 +131,7 @@ fn steps() -> Vec<(String, Value)> {
     requests.map(step).collect()
 }
 
-/// Each step is a row of the route table, and what it sends are fields that the row takes.
+/// Each step is a row of the route table, and sends only fields that the row takes.
 #[test]
 fn the_way_of_a_lorry_can_be_gone() {
     let document = routes::document();
@@ -215,9 +214,9 @@ fn every_field_has_its_meaning_and_every_meaning_its_field() {
     }
 }
 
-/// The requests of tests/data/beispiele.json, one after the other; `@name/pointer` is what an
-/// earlier answer said. A reading route that has none is asked for the first of what its first word lists, and for
-/// a partner where it lists nothing.
+/// Sends the requests of tests/data/beispiele.json in order; `@name/pointer` refers to an earlier answer. A
+/// reading route without an example is called for the first record in the list of its first word, or for a
+/// partner if that list is empty.
 fn walk(client: &Client) -> Vec<Value> {
     let mut steps: Vec<Value> =
         serde_json::from_str(&std::fs::read_to_string(file("tests/data/beispiele.json")).unwrap()).unwrap();
@@ -243,7 +242,7 @@ fn walk(client: &Client) -> Vec<Value> {
             resolve(&mut step[part], &answers);
         }
         let mut answer = call(client, &step);
-        // Of a job what it came to is shown.
+        // For a job the example shows its final state.
         let ended = step.as_object_mut().unwrap().remove("stand");
         while ended.as_ref().is_some_and(|ended| answer.body["stand"] != *ended) {
             sleep(Duration::from_millis(100));
@@ -283,7 +282,7 @@ fn call(client: &Client, step: &Value) -> Answer {
     client.send(&method, &path, body).unwrap()
 }
 
-/// The method of a step, and its path with what is put into it.
+/// The method of a step, and its path with values filled in.
 fn address(step: &Value) -> (String, String) {
     let (method, pattern) = step["route"].as_str().unwrap().split_once(' ').unwrap();
     let mut path = pattern.to_owned();
@@ -297,7 +296,7 @@ fn address(step: &Value) -> (String, String) {
     (method.to_owned(), path)
 }
 
-/// The same value with what differs from run to run replaced: ids, instants, the year of today.
+/// The value with everything replaced that differs from run to run: ids, instants, the current year.
 fn settled(value: &Value) -> Value {
     let text = |text: &str| {
         let shape: String = text.chars().map(|c| if c.is_ascii_hexdigit() { 'x' } else { c }).collect();
@@ -321,7 +320,7 @@ fn settled(value: &Value) -> Value {
     match value {
         Value::String(value) => Value::String(text(value)),
         Value::Array(values) => values.iter().map(settled).collect(),
-        // The file of a job says when it was made.
+        // The file of a job contains the time when it was made.
         Value::Object(fields) if fields.contains_key("schritte") && fields.contains_key("bytes") => {
             let differs = |name: &str| ["bytes", "sha256", "zeilen"].contains(&name);
             let kept = fields.iter().filter(|(name, _)| !differs(name));
@@ -334,7 +333,7 @@ fn settled(value: &Value) -> Value {
     }
 }
 
-/// With PARTNERD_RECORD set the examples are written anew.
+/// With PARTNERD_RECORD set, the examples are recorded again.
 #[test]
 fn the_examples_are_what_the_demo_answers() {
     let folder = Folder::new();
@@ -366,7 +365,7 @@ fn the_examples_are_what_the_demo_answers() {
     }
 }
 
-/// Whoever sends a document finds one of its type, and it was accepted.
+/// Each document type has an example of its own, which was accepted.
 #[test]
 fn each_type_of_document_has_its_example() {
     let document = routes::document();
@@ -377,7 +376,7 @@ fn each_type_of_document_has_its_example() {
     assert_eq!(shown, BelegTyp::ALL.iter().map(|typ| typ.as_str()).collect());
 }
 
-/// A body without a field that is called required is refused because of that field.
+/// A body without a required field is refused because of that field.
 #[test]
 fn what_is_called_required_is_required() {
     let folder = Folder::new();
@@ -394,7 +393,7 @@ fn what_is_called_required_is_required() {
             let mut without = step.clone();
             let body = without["body"].as_object_mut().unwrap();
             body.remove(field.as_str().unwrap()).unwrap();
-            // A repeated one gives the document that is there.
+            // A repeated one would return the existing document.
             body.remove("external_ref");
             let answer = call(&client, &without);
             let code = answer.body["error"].as_str().unwrap_or_default().to_owned();

@@ -1,6 +1,5 @@
-//! What the documents say is so: the commands of the README and of the handbook are run as they stand
-//! there, tables and the configuration file say what the code says, every link leads somewhere, and the
-//! README stays short.
+//! The documents are true: commands of the README and of the handbook are run as written, tables and the
+//! configuration file match the code, every link leads somewhere, and the README stays short.
 
 mod programs;
 
@@ -96,7 +95,7 @@ fn the_commands_of_the_readme_walk_the_whole_way() {
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{printed}\n{errors}");
 
-    // Second weighing, stock, delivery note, invoice, final, poll: a line each; the files print nothing.
+    // Second weighing, stock, delivery note, invoice, final, poll: one line each; the files print nothing.
     let answers: Vec<serde_json::Value> = printed
         .lines()
         .filter(|line| !line.is_empty())
@@ -137,7 +136,7 @@ fn the_readme_has_at_most_120_lines_of_120_characters() {
     }
 }
 
-/// README.md and everything in `docs` that is Markdown.
+/// README.md and all Markdown files in `docs`.
 fn documents() -> Vec<PathBuf> {
     fn below(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -165,14 +164,14 @@ fn prose(text: &str) -> String {
     outside.collect::<Vec<_>>().join("\n")
 }
 
-/// Where the links of a document lead, but for those in code.
+/// The targets of a document's links, except those in code.
 fn targets(text: &str) -> Vec<String> {
     let without_code: String = prose(text).split('`').step_by(2).collect();
     let targets = without_code.split("](").skip(1).map(|rest| rest.split(')').next().unwrap().to_owned());
     targets.collect()
 }
 
-/// The anchors of a document: of its headings, as the pages of repositories make them, and written ones.
+/// The anchors of a document: those of its headings, as repository pages generate them, and explicit ones.
 fn anchors(text: &str) -> Vec<String> {
     let prose = prose(text);
     let mut anchors: Vec<String> = Vec::new();
@@ -181,7 +180,7 @@ fn anchors(text: &str) -> Vec<String> {
         let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
         let anchor: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
         let same = anchors.iter().filter(|known| **known == anchor).count();
-        // The page numbers those that occur again.
+        // Repeated headings get a number.
         anchors.push(if same == 0 { anchor } else { format!("{anchor}-{same}") });
     }
     let written = prose.split("id=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
@@ -224,7 +223,7 @@ fn links_and_anchors_are_read_as_a_page_reads_them() {
     assert_eq!(anchors, ["wann-ein-beleg-fest-wird", "d8-stock-once", "d8-stock-once-1", "here"]);
 }
 
-/// The table of routes as docs/api.md has it.
+/// The table of routes as in docs/api.md.
 fn table_of_routes() -> String {
     let mut table = "| method | path | scope | what it does |\n|---|---|---|---|\n".to_owned();
     for route in routes::all() {
@@ -246,7 +245,7 @@ fn the_document_for_partners_lists_the_routes() {
     assert_eq!(part, table_of_routes(), "put this into docs/api.md:\n{}", table_of_routes());
 }
 
-/// The settings of a company as the documentation has them.
+/// The settings of a company as in the documentation.
 fn table_of_settings() -> String {
     let mut table = "| Einstellung | Werte | Vorgabe | was sie tut |\n|---|---|---|---|\n".to_owned();
     for setting in tenants::all_settings() {

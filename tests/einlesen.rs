@@ -1,5 +1,5 @@
 //! Reading e-invoices of others (D28): samples of every syntax, invoices with official totals written in four
-//! syntaxes, and files that are broken or hostile.
+//! syntaxes, and broken or hostile files.
 
 #[path = "einlesen/feindlich.rs"]
 mod feindlich;
@@ -20,7 +20,7 @@ fn root(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
 }
 
-/// A sample, unpacked where it is packed.
+/// A sample, decompressed if necessary.
 pub fn sample(name: &str) -> Vec<u8> {
     let packed = fs::read(root("einlesen/beispiele").join(name)).unwrap();
     if !name.ends_with(".gz") {
@@ -31,7 +31,7 @@ pub fn sample(name: &str) -> Vec<u8> {
     content
 }
 
-/// The names of all samples that hold an invoice.
+/// The names of all samples that contain an invoice.
 pub fn samples() -> Vec<String> {
     let entries = fs::read_dir(root("einlesen/beispiele")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -41,7 +41,7 @@ pub fn samples() -> Vec<String> {
     names
 }
 
-/// Net, tax and gross that the items come to; none where a rate is not known.
+/// Net, tax and gross of the items; `None` if a rate is unknown.
 fn sums(posten: &[Posten]) -> Option<Summen> {
     let line = |posten: &Posten| {
         let total = line_total(posten.menge, posten.ep_netto, posten.rabatt_prozent).unwrap();
@@ -54,7 +54,7 @@ fn shown(summen: Summen) -> String {
     format!("{} {} {}", summen.netto, summen.mwst, summen.brutto)
 }
 
-/// A sample, and what is read of it: syntax, seller, VAT id or tax number, number, lines, items and what they come to.
+/// A sample, and the data read from it: syntax, seller, VAT id or tax number, number, lines, items and their sums.
 const SAMPLES: &[(&str, &str)] = &[
     ("factur-x-basic.xml.gz", EN16931),
     (
@@ -84,7 +84,7 @@ const SAMPLES: &[(&str, &str)] = &[
 
 const EN16931: &str =
     r#"cii "LE FOURNISSEUR" FR11123456782 F20260023, 3 lines, 11 items, 100.00 4.90 104.90"#;
-/// It says neither lines nor rates, so what its items come to is not known.
+/// It has neither lines nor rates, so the sums of its items are unknown.
 const MINIMUM: &str = r#"cii "LE FOURNISSEUR" FR11123456782 F20260023, 0 lines, 1 items, -"#;
 const UBL: &str = r#"ubl "Au bon moulin" FR11999999998 F124212, 2 lines, 5 items, 273.00 35.03 308.03"#;
 const ZUGFERD_1: &str =
@@ -123,7 +123,7 @@ fn samples_are_read_with_their_partner_lines_and_totals() {
     }
 }
 
-/// What is noted about a value that cannot be taken: ZUGFeRD's own sample has a month 91.
+/// The hint about a value that cannot be read: ZUGFeRD's own sample has a month 91.
 #[test]
 fn what_cannot_be_read_is_said() {
     let gelesen = read(&sample("zugferd-extended.xml.gz")).unwrap();
@@ -164,7 +164,7 @@ fn what_the_figures_break_is_named() {
     }
 }
 
-/// The invoices of tests/data/einvoice.json, with the totals that their authors print, as each syntax writes them.
+/// The invoices of tests/data/einvoice.json, written in each syntax, have the totals printed by their authors.
 #[test]
 fn invoices_with_official_totals_come_to_them_in_every_syntax() {
     let corpus: Value = serde_json::from_slice(&fs::read(root("data/einvoice.json")).unwrap()).unwrap();
@@ -192,10 +192,11 @@ fn invoices_with_official_totals_come_to_them_in_every_syntax() {
     }
 }
 
-/// A type (BT-3) of the lists of EN 16931, and how it is read: R an invoice, G a credit note, - not.
-const TYPES: &str = "71R 80R 82R 84R 102R 130R 202R 203R 204R 211R 218R 219R 295R 326R 331R 380R 382R 383R 384R 385R 386R \
-    387R 388R 390R 393R 394R 395R 456R 457R 471R 472R 473R 500R 501R 527R 553R 575R 623R 633R 780R 817R 870R 875R 876R \
-    877R 935R 81G 83G 262G 296G 308G 381G 396G 420G 458G 502G 503G 532G 751- 325- 389- 261- 351- 220- 0- 3801- X-";
+/// The types (BT-3) in the lists of EN 16931, and how each is read: R an invoice, G a credit note, - not.
+const TYPES: &str = "71R 80R 82R 84R 102R 130R 202R 203R 204R 211R 218R 219R 295R 326R 331R 380R 382R 383R 384R \
+                     385R 386R 387R 388R 390R 393R 394R 395R 456R 457R 471R 472R 473R 500R 501R 527R 553R 575R \
+                     623R 633R 780R 817R 870R 875R 876R 877R 935R 81G 83G 262G 296G 308G 381G 396G 420G 458G \
+                     502G 503G 532G 751- 325- 389- 261- 351- 220- 0- 3801- X-";
 
 #[test]
 fn documents_are_read_by_their_type() {
@@ -220,7 +221,7 @@ fn documents_are_read_by_their_type() {
             assert_eq!(found, expected, "{typ}");
         }
     }
-    // What a UBL CreditNote says of itself counts, and a document without a type is an invoice.
+    // The type given by a UBL CreditNote counts, and a document without a type is an invoice.
     let credit =
         b"<CreditNote><LegalMonetaryTotal/><CreditNoteTypeCode>380</CreditNoteTypeCode></CreditNote>";
     assert!(read(credit).unwrap().ist_gutschrift);
@@ -241,8 +242,8 @@ fn hostile_and_broken_files_are_refused_with_a_sentence() {
     }
 }
 
-/// The reader counts how often it looks at a byte and refuses a file that makes it look too often. These do not: its
-/// work grows with the file and no faster.
+/// The reader counts how often it looks at a byte and refuses a file that requires too many looks. These
+/// files do not: the work is proportional to their size.
 #[test]
 fn no_piece_of_a_pdf_is_read_again_and_again() {
     for (piece, bytes) in feindlich::repeated() {
@@ -251,11 +252,12 @@ fn no_piece_of_a_pdf_is_read_again_and_again() {
     }
 }
 
-/// What a file says is not made larger than what is asked of it, and is not asked for without end.
+/// Texts and lists of a file are bounded, and reading ends.
 #[test]
 fn texts_and_lists_are_bounded() {
     let long = "9".repeat(1 << 20);
-    let account = "<PaymentMeans><PayeeFinancialAccount><ID>DE89370400440532013000</ID></PayeeFinancialAccount></PaymentMeans>";
+    let account = "<PaymentMeans><PayeeFinancialAccount><ID>DE89370400440532013000</ID></PayeeFinancialAccount>\
+                   </PaymentMeans>";
     let xml = format!(
         "<Invoice><AccountingSupplierParty><Party><PartyName><Name>{long}</Name></PartyName></Party>\
          </AccountingSupplierParty>{}<LegalMonetaryTotal/><InvoiceLine><LineExtensionAmount>5</LineExtensionAmount>\
@@ -283,8 +285,8 @@ fn odd_files_that_hold_an_invoice_are_read() {
     }
 }
 
-/// A few thousand files, each a sample that was cut, flipped or doubled somewhere: each is read or refused, and what is
-/// read of one is bounded.
+/// A few thousand files, each a sample that was cut, flipped or duplicated somewhere: each is read or
+/// refused, and the data read are bounded.
 #[test]
 fn no_damage_makes_it_panic() {
     let samples: Vec<_> = samples().iter().map(|name| sample(name)).collect();

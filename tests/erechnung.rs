@@ -1,5 +1,5 @@
-//! E-invoices (D26) against their rules: what is missing is said, totals are the official ones, and what is written
-//! here is judged by the schemas and rules of the standard in `tests/erechnung/run`.
+//! E-invoices (D26) against their rules: missing data are reported, totals are the official ones, and the
+//! files written here are validated with the schemas and rules of the standard in `tests/erechnung/run`.
 
 #[path = "erechnung/beispiele.rs"]
 mod beispiele;
@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 
 use generator::Zufall;
 use partnerd::papers::erechnung::{
-    Position, Profil, Rechnung, Skonto, Zahlungsbedingungen, erechnung, missing, write,
+    Position, Rechnung, Skonto, Zahlungsbedingungen, erechnung, missing, write,
 };
 use partnerd::rules::choice::Choice;
-use partnerd::rules::document::Rechnungsart;
+use partnerd::rules::document::{Profil, Rechnungsart};
 use partnerd::rules::fixed::Percent;
 use partnerd::rules::tax::Steuerkategorie;
 use serde_json::Value;
 
-/// With PARTNERD_RECORD set the files are written anew.
+/// With PARTNERD_RECORD set, the files are recorded again.
 #[test]
 fn the_examples_are_written_as_recorded() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/erechnung/beispiele");
@@ -100,7 +100,7 @@ fn outside_without_numbers(rechnung: &mut Rechnung) {
     (rechnung.verkaeufer.registernummer, rechnung.verkaeufer.steuernummer) = (None, None);
 }
 
-/// The texts of all elements of a name.
+/// The texts of all elements with a name.
 fn texts<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!("<ram:{name}");
     let parts = xml.split(start.as_str()).skip(1);
@@ -195,7 +195,7 @@ fn number(value: &Value) -> String {
     }
 }
 
-/// The category of an official group without tax; exempt where several are.
+/// The category of an official group without tax; exempt if there are several.
 fn kategorie(case: &Value, satz: &str) -> Steuerkategorie {
     if Percent::parse(satz).unwrap().value > Percent::ZERO {
         return Steuerkategorie::Steuerpflichtig;
@@ -247,7 +247,7 @@ fn totals_are_the_official_ones() {
         let cents = |text: &str| Percent::parse(text).unwrap().value;
         let head = xml.split_once("<ram:SpecifiedTradeSettlementHeaderMonetarySummation>").unwrap().1;
         let totals = &case["official"]["totals"];
-        // A sum below zero is written with its signs turned (D26).
+        // A document with a negative sum is written with reversed signs (D26).
         let turned = xml.contains("<ram:TypeCode>381<");
         let same = |found: &str, expected: &str| {
             let found = cents(found);
@@ -284,8 +284,9 @@ fn random_documents_lack_nothing_and_spoiled_ones_mostly_do() {
     assert!((100..450).contains(&incomplete), "{incomplete} of 500 lack something");
 }
 
-/// Writes documents for the judges: `ERECHNUNG_COUNT` of seed `ERECHNUNG_SEED` below the folder `ERECHNUNG_DIR`, every
-/// fourth of them spoiled. `complete` has what lacks nothing, with the corpus; `incomplete` what would not be written.
+/// Writes documents for the validators: `ERECHNUNG_COUNT` of seed `ERECHNUNG_SEED` below the folder
+/// `ERECHNUNG_DIR`, every fourth of them spoiled. `complete` contains those that lack nothing, and the
+/// corpus; `incomplete` those that would not be written.
 #[test]
 #[ignore = "tests/erechnung/run calls it and judges what it writes"]
 fn write_documents_for_the_judges() {

@@ -1,5 +1,5 @@
-//! The feed of changes with the real executable (D28): after `kill -9`, after a restore, and with 1,000 clients that
-//! wait at once.
+//! The change feed with the real executable (D28): after `kill -9`, after a restore, and with 1,000 clients
+//! that wait at once.
 
 mod process;
 
@@ -14,14 +14,14 @@ use serde_json::json;
 
 const PATH: &str = "/api/v1/aenderungen";
 
-/// What a follower saw: how often each version of each record came, and where it goes on.
+/// What a follower saw: how often each version of each record came, and the cursor to continue with.
 struct Follower {
     cursor: String,
     seen: BTreeMap<(String, i64), usize>,
 }
 
 impl Follower {
-    /// Reads one page; how many changes there were, none where the server is gone.
+    /// Reads one page; returns the number of changes, `None` if the server is gone.
     fn step(&mut self, client: &Client) -> Option<usize> {
         let answer = client.send("GET", &format!("{PATH}?seit={}&limit=20", self.cursor), None).ok()?;
         assert_eq!(answer.status, 200, "{}", answer.body);
@@ -35,7 +35,7 @@ impl Follower {
     }
 }
 
-/// Writes until the server is gone; what was answered.
+/// Writes until the server is gone; records what was answered.
 fn write(client: &Client, thread: usize, round: usize, answered: &Mutex<Vec<(String, i64)>>) {
     for at in 0.. {
         let body = json!({"name": format!("{round}-{thread}-{at}")});
@@ -81,7 +81,7 @@ fn after_a_kill_nothing_is_lost_and_nothing_comes_twice() {
         assert_eq!(follower.seen.get(version), Some(&1), "{version:?}");
     }
     assert!(follower.seen.values().all(|times| *times == 1));
-    // What was stored and not answered is told as well: as many changes as there are in the file.
+    // Changes stored but not answered are in the feed, too: as many as there are in the file.
     let rows: i64 =
         folder.database().query_row("select sum(version) from kunde", [], |row| row.get(0)).unwrap();
     assert_eq!(follower.seen.len() as i64, rows);
@@ -116,7 +116,7 @@ fn a_cursor_from_before_a_restore_has_expired() {
     assert_eq!(told, 3);
 }
 
-/// Copied by hand, without `restore`: the epoch is the same, the row is another.
+/// The file was copied by hand, without `restore`: the epoch is the same, the row differs.
 #[test]
 fn a_cursor_of_a_row_that_is_another_one_now_has_expired() {
     let folder = Folder::new();
@@ -142,7 +142,7 @@ fn a_cursor_of_a_row_that_is_another_one_now_has_expired() {
     assert_eq!(server.client(&key).get(&format!("{PATH}?seit={cursor}")).status, 410);
 }
 
-/// Clock ticks that a process has used, and its resident memory in bytes.
+/// Clock ticks used by a process, and its resident memory in bytes.
 #[cfg(target_os = "linux")]
 fn used(pid: u32) -> (u64, u64) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -173,14 +173,14 @@ fn a_thousand_wait_and_cost_hardly_anything() {
         made.trim().to_owned()
     });
     let of_another = folder.company("Händler");
-    // Fewer connections than wait: those who wait do not count.
+    // Fewer connections than waiting clients: those do not count.
     let server = folder.serve(&[]);
     let wait = |key: &str| {
         let mut stream = TcpStream::connect(&server.address).unwrap();
         write!(stream, "GET {PATH}?warten=30 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n\r\n").unwrap();
         stream
     };
-    // Their keys are verified, which takes memory, and they have connections.
+    // Verifying their keys takes memory, and they open connections.
     let clients = [&first, &second, &third, &of_another].map(|key| server.client(key));
     clients.iter().for_each(|client| assert_eq!(client.get(PATH).status, 200));
     let [of_first, _, client, other] = &clients;
@@ -191,10 +191,10 @@ fn a_thousand_wait_and_cost_hardly_anything() {
         assert!(message.contains("warten"), "{message}");
     };
     let (_, before) = used(server.pid());
-    // So many that an address may not have as many connections at once, one after the other.
+    // More than an address may have connections at once, opened one after the other.
     let mut waiting = Vec::new();
     for (key, count) in [(&first, 500), (&second, 250), (&of_another, 250)] {
-        // A key has half of the places, and a company three quarters, whatever its keys.
+        // A key may use half of the places, and a company three quarters, with any number of keys.
         if waiting.len() == 750 {
             is_refused(client);
         }
@@ -209,11 +209,11 @@ fn a_thousand_wait_and_cost_hardly_anything() {
         }
     }
     is_refused(other);
-    // Who does not wait is answered.
+    // A client that does not wait is answered.
     assert_eq!(client.get(PATH).status, 200);
     let (_, resident) = used(server.pid());
     assert!(resident.saturating_sub(before) < 64 << 20, "{before} {resident}");
-    // When they have come to rest: less than 2 of the hundred ticks of a second.
+    // Once they are idle: less than 2 of the hundred ticks of a second.
     let ticks_in = |time: Duration| {
         let (before, _) = used(server.pid());
         std::thread::sleep(time);
@@ -228,7 +228,8 @@ fn a_thousand_wait_and_cost_hardly_anything() {
         resident.saturating_sub(before) >> 10
     );
     assert!(ticks.last().is_some_and(|ticks| *ticks < 4), "{ticks:?}");
-    // Who is answered counts as a connection again, so those of the second company come first: an address may have as many.
+    // An answered client counts as a connection again. The second company's clients are answered first: an
+    // address may have that many connections.
     let made = [other, client].map(|client| client.post("/api/v1/kunden", &json!({"name": "A"})));
     assert!(made.iter().all(|made| made.status == 201));
     for (at, stream) in waiting.iter_mut().enumerate() {
@@ -241,7 +242,7 @@ fn a_thousand_wait_and_cost_hardly_anything() {
     }
 }
 
-/// Waits until so many requests wait.
+/// Waits until this many requests wait.
 fn until_waiting(client: &Client, count: usize) {
     let until = Instant::now() + Duration::from_secs(60);
     loop {

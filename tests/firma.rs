@@ -1,4 +1,4 @@
-//! The master data of a company from the command line (D24): what they can be, what is kept of them, what is shown.
+//! The master data of a company set by the command line (D24): allowed values, what is stored, what is shown.
 
 mod process;
 
@@ -17,7 +17,7 @@ fn set(folder: &Folder, settings: &[&str]) -> Result<(), String> {
     }
 }
 
-/// What `tenant show` says of a setting.
+/// The value of a setting in `tenant show`.
 fn shown(folder: &Folder, setting: &str) -> String {
     let rows: Vec<Value> =
         serde_json::from_str(&folder.result(&["--json", "tenant", "show", "Mühle"])).unwrap();

@@ -1,5 +1,5 @@
-//! The gate of the real server under kills, many clients and hostile ones (promises P12, P16, P17,
-//! P21), each with a control that must fail: the same run with a fault built in.
+//! The gate of the real server under kills, many clients and hostile ones (promises P12, P16, P17, P21), each
+//! with a control that must fail: the same run with a built-in fault.
 
 mod process;
 
@@ -22,9 +22,9 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a server, lets clients ask it until the key got so many `answers`, and kills it. One client has a wrong key, and
-/// is refused meanwhile as often as the machine is quick. What was answered: the request id
-/// and the status.
+/// Starts a server, lets clients send requests until the key got this many `answers`, and kills it. One
+/// client has a wrong key and is refused as often as the machine manages. Returns the request id and status
+/// of each answer.
 fn round(folder: &Folder, key: &str, answers: usize) -> Vec<(String, u16)> {
     let mut server = folder.serve(&["--config", &quiet(folder)]);
     let seen = Mutex::new(Vec::new());
@@ -56,12 +56,12 @@ fn round(folder: &Folder, key: &str, answers: usize) -> Vec<(String, u16)> {
     seen.into_inner().unwrap()
 }
 
-/// A configuration without a log line for each request: nobody reads it here.
+/// A configuration without a log line for each request, which nobody reads here.
 fn quiet(folder: &Folder) -> String {
     folder.write("quiet.toml", "log_level = \"warn\"\n")
 }
 
-/// Request ids that have no audit row, and those that have two.
+/// Counts the request ids without an audit row, and those with two.
 fn missing_and_double(folder: &Folder, seen: &[(String, u16)]) -> (usize, usize) {
     folder.result(&["audit", "verify"]);
     let connection = folder.database();
@@ -74,7 +74,7 @@ fn missing_and_double(folder: &Folder, seen: &[(String, u16)]) -> (usize, usize)
     (listed.filter(|(id, _)| !distinct.contains(id)).count(), rows.len() - distinct.len())
 }
 
-/// What a kill -9 must not do to the log: throw away what waits in its journal.
+/// Deletes the rows waiting in the log's journal, which a kill -9 must never do.
 fn forget_journal(folder: &Folder) -> usize {
     let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let segments = entries.filter(|path| path.to_string_lossy().contains("partnerd.db-audit-journal-"));
@@ -94,14 +94,13 @@ fn no_audit_row_is_missing_or_double_after_twenty_kills() {
     assert!([200, 201, 401, 404, 429].iter().all(|status| seen.iter().any(|(_, seen)| seen == status)));
     assert_eq!(missing_and_double(&folder, &seen), (0, 0));
     folder.result(&["check"]);
-    // The control: a journal that is lost is found out.
+    // Control: a lost journal is detected.
     let last = round(&folder, &key, 60);
     assert!(forget_journal(&folder) > 0, "the killed server left no journal");
     assert!(missing_and_double(&folder, &last).0 > 0, "the lost rows were not missed");
 }
 
-/// Requests of one key that were answered in several rounds with kills between; `between` runs
-/// after each kill.
+/// How many requests of one key were answered in several rounds with kills in between; `between` runs after each kill.
 fn answered_of(limit: usize, between: impl Fn(&Folder)) -> usize {
     let folder = Folder::new();
     folder.result(&["tenant", "create", "Mühle"]);
@@ -123,9 +122,9 @@ fn the_daily_limit_is_never_exceeded_across_kills() {
     let _alone = alone();
     let limit = 600;
     let answered = answered_of(limit, |_| ());
-    // What was counted and not answered was on its way when the server was killed.
+    // Requests counted but not answered were on their way when the server was killed.
     assert!((limit - 5 * THREADS..=limit).contains(&answered), "{answered} of {limit}");
-    // The control: a server that forgets what it answered lets more through.
+    // Control: a server that forgets its counts lets more through.
     let forgetful = answered_of(limit, |folder| {
         forget_journal(folder);
         folder
@@ -147,7 +146,7 @@ fn a_deactivation_holds_from_the_next_request_on_every_time() {
     for cycle in 0..200 {
         assert_eq!(client.get("/api/v1/laender?limit=1").status, 200, "cycle {cycle}");
         folder.result(&["key", "deactivate", id]);
-        // From the eleventh 401 in a minute on it is 429; neither lets anybody in.
+        // From the eleventh 401 in a minute on the status is 429; neither lets anybody in.
         let refused = client.get("/api/v1/laender?limit=1").status;
         assert!([401, 429].contains(&refused), "cycle {cycle}: {refused}");
         assert_eq!(witness.get("/api/v1/laender?limit=1").status, 200, "the control, cycle {cycle}");
@@ -259,7 +258,7 @@ fn five_hundred_slow_clients_do_not_hurt_an_honest_one() {
         assert!(Instant::now() < until, "{} of 500 were closed", closed(&mut slow));
         std::thread::sleep(Duration::from_millis(200));
     }
-    // The control: who has had an answer keeps its place, and where there are no others an honest client gets none.
+    // Control: connections that had an answer are kept, and if there are no others, an honest client gets none.
     let few = "log_level = \"warn\"\nmax_connections = 100\nheader_timeout = 60\n";
     let server = restarted(&folder, few, server);
     let answered = format!("GET /api/v1/laender HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n\r\n");
@@ -273,7 +272,7 @@ fn five_hundred_slow_clients_do_not_hurt_an_honest_one() {
     assert_eq!(honest(&server, &key, 1), 0, "the control was answered");
 }
 
-/// Another server on the same database, with other settings.
+/// Restarts the server on the same database, with other settings.
 fn restarted(folder: &Folder, settings: &str, mut before: Running) -> Running {
     before.signal("TERM");
     assert!(before.end().0.success());

@@ -1,4 +1,4 @@
-//! Settlement of raw goods (D29), as arithmetic: the published examples, and chance against exact fractions.
+//! Settlement of raw goods (D29) as arithmetic: the published examples, and random cases against exact fractions.
 
 #[path = "torture/dice.rs"]
 mod dice;

@@ -1,5 +1,5 @@
-//! The socket: requests that are no good HTTP, slow and vanishing clients, limits, and the end of
-//! a server (docs/command-line.md, serve).
+//! The socket: invalid HTTP, slow and vanishing clients, limits, and the end of a server
+//! (docs/command-line.md, serve).
 
 mod process;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// How long an answer or an end may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A connection without any manners.
+/// A raw connection, which may send anything.
 struct Wire {
     stream: TcpStream,
     read: Vec<u8>,
@@ -30,14 +30,14 @@ impl Wire {
         Wire { stream, read: Vec::new() }
     }
 
-    /// Opens a connection and sends; the server may close before it has read all.
+    /// Opens a connection and sends; the server may close before it has read everything.
     fn sent(server: &Running, bytes: &[u8]) -> Wire {
         let mut wire = Wire::open(server);
         let _ = wire.stream.write_all(bytes);
         wire
     }
 
-    /// Reads more; false at the end of the connection.
+    /// Reads more; returns false at the end of the connection.
     fn more(&mut self) -> bool {
         let mut buffer = [0u8; 4096];
         match self.stream.read(&mut buffer) {
@@ -52,7 +52,7 @@ impl Wire {
         }
     }
 
-    /// The status of the next answer; none where the connection ended instead.
+    /// The status of the next answer; `None` if the connection ended instead.
     fn status(&mut self) -> Option<u16> {
         while !self.read.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
             if !self.more() {
@@ -104,7 +104,7 @@ fn post(key: &str, body: &str) -> String {
     head("POST", "/api/v1/kunden", key, &more) + body
 }
 
-/// A company, and a server with a configuration file.
+/// A company, and a server with these settings.
 fn serve(folder: &Folder, settings: &str) -> (Running, String) {
     let key = folder.company("Mühle");
     let file = folder.write("partnerd.toml", settings);
@@ -131,7 +131,7 @@ fn raw_requests_are_answered_as_the_rfc_has_it() {
     let rows: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     for row in rows.as_array().unwrap() {
         let text = row["raw"].as_str().unwrap().replace("{KEY}", &key);
-        // One byte for each letter: some rows are about bytes that are no UTF-8.
+        // One byte for each letter: some rows contain bytes that are not UTF-8.
         let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect();
         let status = Wire::sent(&server, &bytes).status();
         assert!(
@@ -142,7 +142,7 @@ fn raw_requests_are_answered_as_the_rfc_has_it() {
             row["erwartet"]
         );
     }
-    // The control: what is good HTTP does not fit what is expected of bad HTTP.
+    // Control: valid HTTP does not match the expectations for invalid HTTP.
     let good = Wire::sent(&server, head("GET", "/api/v1", &key, "").as_bytes()).status();
     assert!(!fits(good, &json!([[400, 499]])) && !fits(None, &json!([[100, 599]])), "{good:?}");
     assert_eq!(server.client(&key).get("/api/v1/kunden").body["count"], 0);
@@ -219,7 +219,7 @@ fn slow_clients_are_cut_off() {
         assert!([None, Some(408)].contains(&status), "{name}: {status:?}");
         wire.ends();
     }
-    // A byte now and then does not buy more time.
+    // Sending a byte now and then does not extend the timeout.
     let mut dripping = Wire::sent(&server, b"GET /api/v1 HTTP/1.1\r\nX: ");
     let until = Instant::now() + PATIENCE;
     while dripping.is_silent() && dripping.stream.write_all(b"a").is_ok() {
@@ -346,7 +346,7 @@ fn a_port_in_use_and_a_database_in_use_are_said() {
     assert_eq!(server.client(&key).get("/api/v1/laender").status, 200);
 }
 
-/// Posts customers one after the other until the server is gone; names those that were confirmed.
+/// Posts customers one after the other until the server is gone; reports those that were confirmed.
 fn post_until_the_end(client: &Client, thread: usize, confirmed: &Sender<String>) {
     for at in 0.. {
         let name = format!("Hof {thread}-{at}");
@@ -364,7 +364,7 @@ fn a_stopping_server_finishes_what_runs_and_loses_nothing() {
     for (signal, settings) in [("TERM", ""), ("INT", "shutdown_timeout = 1\n")] {
         let folder = Folder::new();
         let (mut server, key) = serve(&folder, settings);
-        // These never finish: they must not keep it.
+        // These requests never finish, and must not delay the stop.
         let idle = Wire::sent(&server, head("GET", "/api/v1/laender", &key, "").as_bytes());
         let half =
             Wire::sent(&server, head("POST", "/api/v1/kunden", &key, "Content-Length: 9\r\n").as_bytes());
@@ -383,7 +383,7 @@ fn a_stopping_server_finishes_what_runs_and_loses_nothing() {
         workers.into_iter().for_each(|worker| worker.join().unwrap());
         confirmed.extend(receiver.iter());
         drop((idle, half));
-        // Every connection is closed, that of the writer last: all is in one file.
+        // Every connection is closed, that of the writer last, so everything is in one file.
         let left = ["partnerd.db-wal", "partnerd.db-shm"].map(|name| folder.file(name).exists());
         assert_eq!(left, [false, false], "{signal}");
         let connection = folder.database();

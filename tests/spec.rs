@@ -1,10 +1,10 @@
-//! `spec.md` names, for every sentence of the specification and of the decisions, the test that
-//! fails without it. This looks whether those tests are there, and whether a rule has none.
+//! `spec.md` names, for every sentence of the specification and of the decisions, the test that fails without
+//! it. This checks that those tests exist, and that every rule has one.
 
 use std::fs;
 use std::path::Path;
 
-/// Headings of the specification that today's routes touch.
+/// Headings of the specification that concern today's routes.
 const HEADINGS: &[&str] = &[
     "S What the service does",
     "S Resources",

@@ -1,5 +1,5 @@
-//! Deliveries, invoices, returns and credits (D8), told twice: by the server over HTTP, and by a model of a few plain
-//! maps that shares nothing with it. What D8 lists as tests, then stories that chance writes.
+//! Deliveries, invoices, returns and credits (D8), carried out twice: by the server over HTTP, and by a model
+//! of a few plain maps that shares no code with it. First the tests listed in D8, then random stories.
 
 #[path = "torture/dice.rs"]
 mod dice;

@@ -1,4 +1,4 @@
-//! What systemd hears from the real executable (sd_notify(3)).
+//! Messages of the real executable to systemd (sd_notify(3)).
 #![cfg(target_os = "linux")]
 
 mod process;
@@ -18,14 +18,14 @@ impl Systemd {
         Systemd(socket)
     }
 
-    /// What is said next, if anything is.
+    /// The next message, if any.
     fn hears(&self) -> Option<String> {
         let mut text = [0; 256];
         let length = self.0.recv(&mut text).ok()?;
         Some(String::from_utf8_lossy(&text[..length]).trim_end().to_owned())
     }
 
-    /// What was said until now.
+    /// The messages so far.
     fn heard(&self) -> Vec<String> {
         self.0.set_nonblocking(true).unwrap();
         let heard = std::iter::from_fn(|| self.hears()).collect();
@@ -34,7 +34,7 @@ impl Systemd {
     }
 }
 
-/// Whether all threads of a process were stopped (proc(5)).
+/// Whether all threads of a process are stopped (proc(5)).
 fn stands_still(pid: u32) -> bool {
     let stopped = |task: std::io::Result<std::fs::DirEntry>| {
         let stat = std::fs::read_to_string(task.unwrap().path().join("stat"));
@@ -72,7 +72,7 @@ fn systemd_hears_that_it_answers_that_it_works_and_that_it_stops() {
     }
     drop(other);
 
-    // A process that stands still says nothing.
+    // A stopped process sends nothing.
     server.signal("STOP");
     while !stands_still(server.pid()) {
         std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! https with the real executable and a client of another family (curl).
+//! https with the real executable and an independent client (curl).
 
 mod process;
 mod programs;
@@ -18,7 +18,7 @@ use serde_json::Value;
 /// How long anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A server that speaks https; its port.
+/// A server with https; its port.
 struct Encrypted(Child, u16);
 
 impl Drop for Encrypted {
@@ -89,7 +89,8 @@ fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
         let (done, body) = curl(&folder, &trusting);
         assert!(done && body.contains("Deutschland"), "{name}: {body}");
     }
-    // Who does not know the certificate, or asks for another name, gets nothing; who speaks http is told so.
+    // A client that does not trust the certificate, or asks for another name, gets nothing; a client using
+    // http gets a message.
     let url = format!("https://localhost:{}/api/v1", server.1);
     assert!(!curl(&folder, &[&url]).0);
     let other = format!("https://anders.local:{}/api/v1", server.1);
@@ -99,7 +100,7 @@ fn a_certificate_of_our_own_is_trusted_by_who_knows_it() {
     assert!(!curl(&folder, &["--cacert", "partnerd-cert.pem", "--tls-max", "1.1", &url]).0);
 }
 
-/// The end of a connection is seen below TLS, where a client that is killed cannot say good-bye.
+/// The end of a connection is noticed below TLS, as a killed client cannot close it properly.
 #[test]
 fn a_client_that_hangs_up_while_it_waits_frees_its_place() {
     needs!("curl");
@@ -139,7 +140,7 @@ fn who_never_finishes_the_handshake_is_closed() {
         Err(error) => error.kind() == ErrorKind::ConnectionReset,
     };
     assert!(closed, "the connection stayed open");
-    // Nor does it hold up a server that stops.
+    // Nor does it delay a server that stops.
     drop(server);
     let mut server = serve(&folder, 600);
     let _silent = TcpStream::connect(("127.0.0.1", server.1)).unwrap();
@@ -184,7 +185,7 @@ fn files_that_are_no_certificate_are_named() {
     }
 }
 
-/// Writes a certificate that begins and ends this many days from now, and its key.
+/// Writes a certificate valid between these days, counted from now, and its key.
 fn certificate(folder: &Folder, from: i64, until: i64) {
     let day = |days: i64| {
         let day = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
@@ -203,7 +204,7 @@ fn mode(folder: &Folder, file: &str, mode: u32) {
     std::fs::set_permissions(folder.file(file), std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// What `doctor` says of this look: the state, and what was found.
+/// State and finding of `doctor` for this subject.
 fn doctor(folder: &Folder, look: &str) -> (String, String) {
     folder.write(
         "partnerd.toml",

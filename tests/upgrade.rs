@@ -1,5 +1,5 @@
-//! Upgrades (P11): a database that gets the migration to come, whole, killed at its steps and by many at once; one that
-//! is newer, and one from before 1.0.
+//! Upgrades (P11): a database that gets a future migration, undisturbed, killed at its steps and by many
+//! processes at once; a newer one, and one from before 1.0.
 
 mod process;
 mod programs;

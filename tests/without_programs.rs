@@ -1,5 +1,5 @@
-//! Counts the tests that were passed over because a program is missing. Cargo runs test binaries in the order of their
-//! names, this one last.
+//! Counts the tests that were skipped because a program is missing. Cargo runs test binaries in the order of
+//! their names, this one last.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn tests_that_lacked_a_program_are_counted() {
         let record = record.unwrap().path();
         let missing = fs::read_to_string(&record).unwrap();
         fs::remove_file(record).unwrap();
-        // One of an earlier run may have been installed since.
+        // A program missing in an earlier run may have been installed since.
         let missing: Vec<_> =
             missing.lines().filter(|program| programs::is_missing(program)).map(str::to_owned).collect();
         tests += usize::from(!missing.is_empty());

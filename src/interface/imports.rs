@@ -1,4 +1,4 @@
-//! All kinds of import, and what a company has already that a file may mean.
+//! All kinds of import, and the values of a company that a file may refer to.
 
 use crate::goods::{abrechnungsschemata, chargen, kontrakte, produktion};
 use crate::master::{artikel, biozertifikate, kunden, steuersaetze, vertriebler};
@@ -9,12 +9,12 @@ use crate::platform::import::Import;
 use crate::platform::import::suspicions::Known;
 use crate::trade::{annahmescheine, kasse};
 
-/// What is meant in a file for a company, because it has that already.
+/// Returns the tax rates and units that the company has; a file with other values is suspicious.
 pub fn known(tx: &Tx<'_>) -> Result<Known> {
     Ok(Known { rates: steuersaetze::rates(tx)?, units: artikel::units(tx)? })
 }
 
-/// Every kind of import, in the order in which a new company needs them.
+/// Returns every kind of import, in the order in which a new company needs them.
 pub fn all() -> impl Iterator<Item = &'static Import> {
     [
         artikel::IMPORTS,

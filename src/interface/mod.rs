@@ -1,8 +1,9 @@
-//! The interface as a whole: every route and kind of import in one list, and what describes them to others.
+//! The interface as a whole: every route and kind of import in one list, and what describes them to clients.
 //!
-//! In it: the table of all routes, the OpenAPI description with its texts and examples, the page /docs, probes, the feed.
-//! Not in it: what a route does (its slice) and what happens to a request before it (`platform::gate`).
-//! Begin with `routes.rs`, then `description/mod.rs`.
+//! Contains: the table of all routes, the OpenAPI description with its texts and examples, the /docs page,
+//! probes, the change feed.
+//! Does not contain: what a route does (its slice) and what happens to a request before it (`platform::gate`).
+//! Start with `routes.rs`, then `description/mod.rs`.
 
 pub mod aenderungen;
 

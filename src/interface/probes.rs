@@ -1,5 +1,4 @@
-//! What those who watch over the machine ask: whether the service runs, whether it can work, and
-//! what it measures.
+//! Answers for monitoring: whether the service runs, whether it can work, and its metrics.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,16 +21,17 @@ pub fn health(_: &Call<'_>, _: &dyn ServiceStatus) -> Result<Reply> {
     Reply::ok(&WELL)
 }
 
-/// GET /readyz: 503 when a request would not be carried out. Why stands in the log.
+/// GET /readyz: 503 if a request could not be carried out; the log says why.
 pub fn ready(_: &Call<'_>, service: &dyn ServiceStatus) -> Result<Reply> {
     service.ready().map_err(|why| Failure::Busy(format!("not ready: {why}")))?;
     Reply::ok(&WELL)
 }
 
-/// GET /metrics, for this machine unless the configuration opens it.
+/// GET /metrics, only for this machine unless the configuration opens it.
 pub fn metrics(call: &Call<'_>, service: &dyn ServiceStatus) -> Result<Reply> {
     if !service.shows_metrics_to(call.request) {
-        let message = "Die Messwerte gibt es nur auf dem Rechner des Dienstes selbst. Bitte dort über localhost abrufen.";
+        let message = "Die Messwerte gibt es nur auf dem Rechner des Dienstes selbst. Bitte dort über localhost \
+                       abrufen.";
         return Err(Refusal::new(Code::NichtGefunden, message).into());
     }
     Ok(Reply::text("text/plain; version=0.0.4; charset=utf-8", service.metrics()))

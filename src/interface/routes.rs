@@ -1,4 +1,5 @@
-//! All routes, those of the service itself among them, and the description that follows from them.
+//! The table of all routes, including those of the service itself, and the OpenAPI document generated from
+//! it.
 
 use std::sync::LazyLock;
 
@@ -21,7 +22,7 @@ use crate::trade::{abrechnungen, annahmescheine, belege, herkunft, kasse};
 
 /// Version of the interface (specification, Versioning).
 const API_VERSION: &str = "1.0.0";
-/// What clients may rely on: within a version what is there stays (D28).
+/// Promise to clients: within a version nothing is removed (D28).
 const STABILITY: &str = "stable";
 
 const OWN_ROUTES: &[Route] = &[
@@ -40,7 +41,7 @@ const OWN_ROUTES: &[Route] = &[
         .gives(&[Answer::other("text/plain")]),
 ];
 
-/// Every route. If two patterns fit a path, the first wins.
+/// Returns every route. If two patterns match a path, the first one wins.
 pub fn all() -> impl Iterator<Item = &'static Route> {
     [
         OWN_ROUTES,
@@ -101,10 +102,10 @@ pub fn document() -> Value {
     description::document(API_VERSION, STABILITY, &all().collect::<Vec<_>>())
 }
 
-/// The description as it is served and printed: JSON with a newline at its end.
+/// Returns the description as it is served and printed: JSON with a final newline.
 pub fn openapi_text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        // A JSON value has no way to fail.
+        // Serialising a JSON value cannot fail.
         serde_json::to_string_pretty(&document()).unwrap_or_default() + "\n"
     });
     &TEXT

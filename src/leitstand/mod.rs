@@ -1,10 +1,11 @@
-//! The Leitstand: the pages for the people of the firm (D27), made on the server.
+//! The Leitstand: the pages for the people of the firm (D27), rendered on the server.
 //!
-//! In it: a file per page, in rooms named like the groups whose records they show; `access` says who may log in and see what,
-//! `kit` what pages are made of and how a request for one is answered, `home` holds what belongs to no single subject.
-//! Not in it: rules. A page reads records from the slices and sends its form to a route of the interface
+//! Contains: a file per page, in directories named like the groups whose records they show. `access` says who
+//! may log in and see what, `kit` holds the parts of pages and answers requests for them, `home` holds the
+//! pages of no single subject.
+//! Does not contain: rules. A page reads records from the slices and sends its form to a route of the interface
 //! ([`kit::page::PageRequest::change`]).
-//! Begin with [`PAGES`] below: a new page is a function that shows it and a row there.
+//! Start with [`PAGES`] below: a new page is a function that shows it and a row there.
 
 pub mod kit;
 
@@ -26,21 +27,21 @@ use crate::platform::http::reply::Reply;
 use access::Access;
 use kit::page::{Page, Take};
 
-/// A page of the everyday work of a company, by its path behind that of the company.
+/// A page of a company's everyday work; the path is relative to the company's.
 macro_rules! firma {
     ($path:literal, $show:expr) => {
         Page::new(concat!("/leitstand/f/{firma}", $path), Access::Firma, $show)
     };
 }
 
-/// A page of a company that is no everyday work.
+/// A page of a company's administration.
 macro_rules! verwaltung {
     ($path:literal, $show:expr) => {
         Page::new(concat!("/leitstand/f/{firma}", $path), Access::Verwaltung, $show)
     };
 }
 
-/// A page of who keeps the house.
+/// A page of the whole installation.
 macro_rules! haus {
     ($path:literal, $show:expr) => {
         Page::new(concat!("/leitstand", $path), Access::Haus, $show)

@@ -1,9 +1,9 @@
-//! Office: what the tax adviser, the auditor and the post get.
+//! Office: what the tax adviser, the auditor and the recipients of mail get.
 //!
-//! In it: DATEV batches ([`buchhaltung`]), figures for the VAT return ([`berichte`]), e-mail ([`versand`]) and the data of a
-//! period for an audit ([`z3`]).
-//! Not in it: anything that changes a document. These slices read what `trade` made final.
-//! Begin with `buchhaltung/stapel.rs`: from final invoices to the lines of a batch.
+//! Contains: DATEV batches ([`buchhaltung`]), figures for the VAT return ([`berichte`]), e-mail ([`versand`])
+//! and the data of a period for an audit ([`z3`]).
+//! Does not contain: anything that changes a document. These slices read what `trade` made final.
+//! Start with `buchhaltung/stapel.rs`: from final invoices to the lines of a batch.
 
 pub mod buchhaltung;
 

@@ -1,4 +1,4 @@
-//! Backup and restore: a proved copy of a database that is in use, and the way back (P10).
+//! Backup and restore: makes a verified copy of a database in use, and puts one back (P10).
 
 use std::cell::Cell;
 use std::fs;
@@ -36,9 +36,9 @@ pub struct Content {
     pub weighings: i64,
     pub receipts: i64,
     pub audit_rows: i64,
-    /// Where the newest day of the log ends: number and checksum of its last row.
+    /// Where the chain of the newest day of the audit log ends: number and checksum of its last row.
     pub audit_head: Option<String>,
-    /// Where the administration log ends, and the chain of evidence, in the same way.
+    /// Where the administration log and the chain of evidence end, in the same format.
     pub changes_head: Option<String>,
     pub evidence_head: Option<String>,
 }
@@ -47,19 +47,19 @@ pub struct Content {
 pub struct Restored {
     #[serde(flatten)]
     pub content: Content,
-    /// Where the database from before is, if there was one.
+    /// Where the previous database was moved, if there was one.
     pub set_aside: Option<PathBuf>,
 }
 
-/// What a backup and a restore say that they begin with.
+/// First step that backup and restore report.
 pub const COPYING: &str = "die Datenbank wird kopiert";
 
-/// The last step of a restore: behind it the copy is the database.
+/// Last step of a restore: after it the copy is the database.
 pub const EXCHANGING: &str = "die Datenbank wird ausgetauscht";
 
-/// Copies a database, beside whatever runs; `began` gets each step, and a failure of it ends the backup and leaves
-/// nothing behind. A server cannot empty its write-ahead log while the pages are copied: it makes its own backups
-/// itself ([`backup_by`]).
+/// Copies a database, even while a server or commands use it. `began` gets the name of each step; if it
+/// fails, the backup stops and leaves nothing behind. While the pages are copied a server cannot empty its
+/// write-ahead log; therefore it makes its own backups through its writer ([`backup_by`]).
 pub fn backup(
     database: &Path,
     target: &Path,
@@ -70,8 +70,8 @@ pub fn backup(
     backup_by(fill, database, target, clock, began)
 }
 
-/// Proves the copy of a database that `fill` makes. A copy in which something is broken is kept under another name:
-/// it may be the best there is.
+/// Makes a copy of the database with `fill` and verifies it. A copy that fails the check is kept under
+/// another name, since it may be the best one left.
 pub fn backup_by(
     fill: impl FnOnce(&Path) -> Result<()>,
     database: &Path,
@@ -86,7 +86,7 @@ pub fn backup_by(
     let part = part_of(target);
     discard(&part)?;
     let mut proof = None;
-    // What is in the journal now and not in the copy later goes into the copy.
+    // Copies the journal before the database: its rows that the copied database lacks are added to the copy below.
     let copied = copy_journal(database, &part).and_then(|()| {
         copy(target, fill, |part| {
             let mut connection = open_writer(part)?;
@@ -98,7 +98,7 @@ pub fn backup_by(
                 return proved;
             }
             proof = Some(proved.and_then(|()| count(&connection, target)));
-            // Into one file, without a log beside it.
+            // Leaves a single file, without a log beside it.
             connection.execute_batch("pragma journal_mode = delete")?;
             Ok(())
         })
@@ -112,7 +112,7 @@ pub fn backup_by(
     }
 }
 
-/// A backup that is there: its size, and in the log where its chains end.
+/// Completes the content of a finished backup with its size, and logs where its chains end.
 fn finished(target: &Path, content: Content) -> Result<Content> {
     let heads = [&content.audit_head, &content.changes_head, &content.evidence_head];
     let heads = heads.map(|head| head.as_deref().unwrap_or("none")).join(", ");
@@ -120,12 +120,13 @@ fn finished(target: &Path, content: Content) -> Result<Content> {
     Ok(Content { bytes: size(target)?, ..content })
 }
 
-/// The copy has a place to go to, and the database is one of this version.
+/// Refuses if the target exists or its folder does not, or if the database is not of this version.
 fn check_can_copy(database: &Path, target: &Path) -> Result<()> {
     refuse_existing(target)?;
     if !check_current(database)? {
         return Err(Failure::Broken(format!(
-            "{} ist auf einem älteren Stand: `partnerd migrate` hebt eine Kopie auf und bringt sie auf den dieser Version",
+            "{} ist auf einem älteren Stand: `partnerd migrate` hebt eine Kopie auf und bringt sie auf den \
+             dieser Version",
             database.display()
         )));
     }
@@ -154,8 +155,8 @@ pub fn not_proved(target: &Path) -> PathBuf {
     beside(target, "not-proved")
 }
 
-/// Puts a backup in the place of a database. No server and no other command may run. What was there
-/// before is kept beside it; at no moment is there no database.
+/// Replaces a database by a backup. No server and no other command may use it meanwhile. The previous
+/// database is kept beside it, and at every moment there is a database.
 pub fn restore(
     database: &Path,
     backup: &Path,
@@ -170,7 +171,7 @@ pub fn restore(
     if fs::canonicalize(backup).ok() == fs::canonicalize(database).ok() {
         return Err(Failure::Broken(format!("{} ist die Datenbank selbst", backup.display())));
     }
-    // The backup may be the file of a server, which must not write to it meanwhile.
+    // The backup may be the file of a server; this lock keeps that server from writing to it.
     let _unused = beside(backup, "lock").exists().then(|| lock::without_server(backup)).transpose()?;
     began(COPYING)?;
     let part = beside(database, "restore-part");
@@ -179,7 +180,7 @@ pub fn restore(
         prepare(backup, &part, database, clock, &began).map_err(|failure| damaged(backup, failure));
     let restored = prepared.and_then(|(content, mut sealing)| {
         began(EXCHANGING)?;
-        // Root restores for the service.
+        // Root may restore for the service user, who must own the file.
         let of = if database.exists() { database } else { folder_of(database) };
         let foreign = broken(database, "gehört einem anderen Benutzer: als dieser zurückholen");
         give_to_owner_of(of, &part).map_err(foreign)?;
@@ -195,7 +196,7 @@ pub fn restore(
     restored
 }
 
-/// Which backup it is that is damaged.
+/// Names the backup in the error if it is damaged.
 fn damaged(backup: &Path, failure: Failure) -> Failure {
     match failure {
         Failure::Sql(error) if is_damage(&error) => {
@@ -205,25 +206,25 @@ fn damaged(backup: &Path, failure: Failure) -> Failure {
     }
 }
 
-/// What to do instead of restoring what is no backup, or a damaged one.
+/// Error for a file that is damaged or no backup, with advice.
 fn no_backup(why: String) -> Failure {
     Failure::Broken(format!("{why}: eine ältere Sicherung zurückholen; die Datenbank bleibt, wie sie ist"))
 }
 
-/// Deletes a copy that is not finished with all that stands beside it; nothing, where it was finished.
+/// Deletes an unfinished copy with all files beside it; does nothing if the copy was finished.
 fn discard(part: &Path) -> Result<()> {
     remove(part)?;
     let locks = ["lock", "migrate-lock"].map(str::to_owned);
     journal(part)?.chain(locks).try_for_each(|ending| remove_file(&beside(part, &ending)))
 }
 
-/// What the files of the audit journal have behind the name of their database.
+/// Returns the suffixes that the files of the audit journal add to the name of their database.
 pub fn journal(database: &Path) -> Result<impl Iterator<Item = String>> {
     Ok(audit::segments(database)?.into_iter().map(|segment| format!("audit-journal-{segment}")))
 }
 
-/// A proved copy of a backup, brought to the schema of this version. What stands beside the backup
-/// (it may be the file of a server that was killed) belongs to it.
+/// Makes a verified copy of a backup, migrated to the schema of this version. Includes the write-ahead log
+/// and the journal beside the backup, which may be the file of a server that was killed.
 fn prepare(
     backup: &Path,
     part: &Path,
@@ -244,7 +245,7 @@ fn prepare(
     let is_ours = Connection::open(part)?.query_row("select count(*) from installation", [], |_| Ok(()));
     is_ours.map_err(not_ours)?;
     if !check_current(part)? {
-        // The backup itself is the copy of the older schema.
+        // No other copy of the older schema is needed: the backup itself is one.
         migrate_in_place(part, clock())?;
     }
     let mut connection = open_writer(part)?;
@@ -262,8 +263,8 @@ fn prepare(
     Ok((content, sealing))
 }
 
-/// Gives the existing database a second name, so that the copy can take over the first. Afterwards no file beside it
-/// belongs to it alone.
+/// Gives the existing database a second name, so that the copy can take over the first one. Afterwards no
+/// file beside that name belongs to the previous database.
 fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     let instant: String = clock().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = beside(database, &format!("before-restore-{instant}"));
@@ -274,14 +275,14 @@ fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
         match open_writer(database).and_then(|connection| close_whole(connection, database, clock)) {
             Ok(()) => {}
             Err(Failure::Busy(why)) => return Err(Failure::Broken(why)),
-            // What is damaged is kept as it is.
+            // A damaged database is kept as it is.
             Err(failure) => log(&format!("the database of before is kept as it is: {failure}")),
         }
-        // Where a file has one name only (FAT), it is copied.
+        // File systems without hard links (FAT) get a copy.
         fs::hard_link(database, &aside).or_else(|_| fs::copy(database, &aside).map(drop)).map_err(kept)?;
         sync_folder(&aside)?;
     }
-    // Of a whole database nothing is left beside it; what is, belongs to one that is damaged or gone.
+    // An intact database leaves no side files; any that exist belong to one that is damaged or gone.
     for ending in journal(database)?.chain(["wal", "shm", "journal"].map(str::to_owned)) {
         if_there(fs::rename(beside(database, &ending), beside(&aside, &ending))).map_err(kept)?;
     }
@@ -289,7 +290,7 @@ fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     Ok(is_there.then_some(aside))
 }
 
-/// Takes everything that stands beside a database into its file; refuses while another process has it open.
+/// Moves everything beside a database into its file; refuses while another process has it open.
 fn close_whole(mut connection: Connection, database: &Path, clock: &Clock) -> Result<()> {
     let secret = Secret::read(database)?;
     audit::catch_up(&mut connection, database, secret.as_ref(), clock.clone())?;
@@ -348,7 +349,7 @@ fn count(connection: &Connection, named: &Path) -> Result<Content> {
     })
 }
 
-/// How many documents, weighings and partners a company has.
+/// Counts the documents, weighings and partners of a company.
 pub fn holdings(connection: &Connection, tenant: TenantId) -> Result<[i64; 3]> {
     let rows = |table: &str| -> Result<i64> {
         let statement = format!("select count(*) from {table} where tenant_id = ?1");
@@ -361,8 +362,8 @@ fn size(path: &Path) -> Result<u64> {
     Ok(fs::metadata(path).map_err(broken(path, "kann nicht gelesen werden"))?.len())
 }
 
-/// Copies the segments of the audit journal beside another database. One that vanishes meanwhile
-/// was taken into the database before the copy of it begins.
+/// Copies the segments of the audit journal to those of another database. A segment that vanishes meanwhile
+/// was moved into the database before the copy of the database begins.
 fn copy_journal(database: &Path, other: &Path) -> Result<()> {
     for ending in journal(database)? {
         let copy = beside(other, &ending);

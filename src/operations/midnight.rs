@@ -1,5 +1,5 @@
-//! What the service does by itself when a day is over in Berlin, and at its start for days that
-//! it missed: documents become final, old audit rows are dropped, a backup is made.
+//! The service's daily work, done when a day ends in Berlin, and at startup for days it missed: finalises
+//! documents, drops old audit rows, makes a backup.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -22,28 +22,28 @@ use crate::platform::gate::Gate;
 use crate::platform::gate::audit::{begin_rollover, newest_head};
 use crate::platform::gate::flow::idempotency;
 use crate::rules::day::{self, Day};
-use crate::trade::belege::{self, Behind};
+use crate::trade::belege::{self, ResumePosition};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often the end of the day goes on where it got to; with nothing left to do that is cheap.
+/// How often the end of the day is continued where it stopped; cheap if nothing is left to do.
 const RETRY_EVERY: Duration = Duration::from_secs(60);
 
-/// How long after the end of a UTC day its last rows come in at most, as a rule, in milliseconds: those of reads wait a
-/// second in the journal.
+/// How long after the end of a UTC day its last rows usually arrive, at most, in milliseconds: rows of reads
+/// wait a second in the journal.
 const LATE_ROWS_MILLIS_MAX: i64 = 10_000;
 
 const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long a clock that jumped ahead must hold before anything is dropped by it.
+/// How long a clock that jumped ahead must keep that time before anything is dropped by it.
 const CLOCK_HOLDS: Duration = Duration::from_secs(6 * 60 * 60);
 
-/// How far the end of the day got with each company.
-type GotTo = Arc<Mutex<HashMap<TenantId, Behind>>>;
+/// How far the end of the day got for each company.
+type GotTo = Arc<Mutex<HashMap<TenantId, ResumePosition>>>;
 
 pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
     for tenant in tenants::list(connection)? {
-        let mut next = Some(Behind::default());
+        let mut next = Some(ResumePosition::default());
         while let Some(behind) = next {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -78,9 +78,11 @@ impl Midnight {
     }
 }
 
-/// When what is old is dropped: once a day by the machine's running time, and not by a clock that has jumped ahead.
+/// Decides when old rows are dropped: once a day by the machine's monotonic clock, and not while the wall
+/// clock has jumped ahead.
 struct Rollover {
-    /// What the clock should say at an instant of the machine's running time; none where nothing is known yet.
+    /// Last known wall-clock time and the monotonic time at which it was read; `None` if nothing is known
+    /// yet.
     expected: Option<(day::Instant, Instant)>,
     due: Instant,
 }
@@ -90,7 +92,8 @@ impl Rollover {
         Rollover { expected: newest.map(|newest| (newest, ticks)), due: ticks }
     }
 
-    /// Whether it is time, and the clock says no more than a day after what is expected (P20). One that does must hold.
+    /// Whether it is time, and the clock is at most a day ahead of what is expected (P20). A clock further
+    /// ahead must first keep its time for `CLOCK_HOLDS`.
     fn is_due(&mut self, now: day::Instant, ticks: Instant) -> bool {
         if ticks < self.due {
             return false;
@@ -122,11 +125,11 @@ fn wait(gate: &Gate, mut schedule: Schedule, newest: Option<day::Instant>, stopp
     drop_old(gate, &mut rollover);
     while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         let now = Day::in_berlin((gate.clock)());
-        // What stays open at midnight is looked at again the day after.
+        // Documents that stayed open at midnight are tried again the next day.
         if now > today {
             locked(&got_to).clear();
         }
-        // Once at midnight, and again and again: what failed the first time is not forgotten.
+        // Runs at midnight and then every `RETRY_EVERY`, so that a failure is retried.
         if now > today || last_try.elapsed() >= RETRY_EVERY {
             end_of_day(&gate.readers, &gate.writer, &got_to);
             last_try = Instant::now();
@@ -148,8 +151,8 @@ fn drop_old(gate: &Gate, rollover: &mut Rollover) {
     drop_expired(&gate.readers, &gate.writer, now);
 }
 
-/// Writes to the log where the audit log of the last day that is over ends, once it has its last rows: there no SQL
-/// reaches it. The day that was written.
+/// Logs where the audit log of the last completed UTC day ends, once its last rows have arrived: no SQL
+/// statement can change the service's log. Returns the day that was logged.
 fn log_head(gate: &Gate, logged: Option<i64>) -> Option<i64> {
     let late = day::Instant::from_millis((gate.clock)().millis() - LATE_ROWS_MILLIS_MAX);
     let today = late.utc_day();
@@ -170,17 +173,18 @@ fn end_of_day(readers: &Readers, writer: &WriterQueue, got_to: &GotTo) {
         let behind = locked(got_to).get(&tenant).copied().unwrap_or_default();
         let got_to = Arc::clone(got_to);
         steps::begin(writer, failed.to_owned(), behind, move |batch, behind| {
-            // All before it is committed.
+            // Everything before this position is committed.
             locked(&got_to).insert(tenant, behind);
             batch.whole(tenant, None, |tx| belege::finalise_past_days(tx, behind))
         });
     }
 }
 
-/// Drops some of what a company has from before an instant; how many.
+/// Drops some of a company's rows from before an instant; returns how many.
 type DropSome = fn(&Connection, TenantId, day::Instant) -> Result<usize>;
 
-/// Changes for pollers (D28), and answers to requests that may come again (D19), with the days for which they are kept.
+/// Changes for pollers (D28) and stored answers for repeated requests (D19), with the days for which they are
+/// kept.
 const EXPIRING: [(&str, i64, DropSome); 2] =
     [("changes", feed::DAYS, feed::drop_some), ("stored answers", idempotency::DAYS, idempotency::drop_some)];
 
@@ -196,7 +200,7 @@ fn drop_expired(readers: &Readers, writer: &WriterQueue, now: day::Instant) {
     }
 }
 
-/// None where they cannot be read; `failed` is what the log says of that.
+/// Returns no tenants if they cannot be read, and logs that with the text `failed`.
 fn all_tenants(readers: &Readers, failed: &str) -> impl Iterator<Item = TenantId> {
     let tenants = readers.read(Lane::Slow, tenants::list);
     let tenants = tenants.inspect_err(|failure| log(&format!("{failed}: {failure}"))).unwrap_or_default();
@@ -210,8 +214,8 @@ mod tests {
     #[test]
     fn a_clock_that_jumps_ahead_drops_nothing_before_it_has_held() {
         const HOUR: i64 = 60 * 60 * 1_000;
-        // Hours of running time at which it is asked, what the clock is ahead of the newest row then beyond them, and
-        // whether what is old is dropped.
+        // Per step: hours of running time, hours by which the clock is ahead of the newest row plus that
+        // time, and whether old rows are dropped.
         let stories: [&[(u64, i64, bool)]; 5] = [
             &[(0, 1, true), (1, 1, false), (23, 1, false), (24, 1, true), (48, 1, true)],
             &[(0, 8_760, false), (5, 8_760, false), (6, 8_760, true), (29, 8_760, false), (30, 8_760, true)],

@@ -1,9 +1,9 @@
-//! Operations: what is done with the file as a whole, on all companies at once.
+//! Operations: work on the file as a whole, for all companies at once.
 //!
-//! In it: backup and restore, `check`, sealing, midnight's work, hand-overs for an auditor, taking an import back and
-//! forgetting a partner.
-//! Not in it: how the file is read and written (`platform::db`), and commands and pages, which call this.
-//! Begin with `check.rs`: everything that must always hold.
+//! Contains: backup and restore, `check`, sealing, midnight's work, hand-overs for an auditor, undoing an import
+//! and forgetting a partner.
+//! Does not contain: how the file is read and written (`platform::db`), and the commands and pages that call this.
+//! Start with `check.rs`: everything that must always hold.
 
 pub mod sealing;
 
@@ -15,7 +15,7 @@ pub mod nightly;
 
 pub mod midnight;
 
-pub mod retention;
+pub mod backups;
 
 pub mod z3;
 

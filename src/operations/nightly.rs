@@ -19,11 +19,12 @@ use crate::rules::day::Day;
 
 const RETRY_AFTER: Duration = Duration::from_secs(600);
 
-/// Steps of SQLite in which the identity of a file is read at most: far more than ours takes.
+/// SQLite steps between two calls of the progress handler, which gives up reading the identity of a file
+/// after `LOOKS_MAX` calls: far more than a partnerd file needs.
 const STEPS_PER_LOOK: i32 = 1_000;
 const LOOKS_MAX: u32 = 100;
 
-/// Looks whether a backup is due, and makes it in a thread of its own.
+/// Checks whether a backup is due, and makes it in its own thread.
 pub struct Schedule {
     writer: WriterQueue,
     database: PathBuf,
@@ -40,8 +41,8 @@ impl Schedule {
         Schedule { writer, database, nightly, clock, making: None, made: None, last_try: None }
     }
 
-    /// Begins the backup of today where its time has come and there is none. A server that was off at
-    /// that time makes it when it runs again.
+    /// Begins today's backup if its time has come and it does not exist. A server that was off at that time
+    /// makes it when it runs again.
     pub fn look(&mut self) {
         let Some(nightly) = &self.nightly else { return };
         let (now, today) = ((self.clock)(), Day::in_berlin((self.clock)()));
@@ -88,15 +89,15 @@ fn make(
     target: &Path,
     clock: &Clock,
 ) -> Result<bool> {
-    // The folder is never created: a subfolder of a disk that is not mounted is not there. That it is
-    // not another database's comes before all else.
+    // The folder is never created: if a disk is not mounted, its subfolder is missing and must stay so. First
+    // of all, this call refuses a folder with backups of another database.
     made(database, nightly, unreadable)?;
     if target.exists() || not_proved(target).exists() {
         return Ok(false);
     }
     remove_leftovers(&nightly.folder, |name| is_named_as_ours(database, name))?;
     backup_by(|part| writer.copy(part), database, target, clock, |_| Ok(()))?;
-    // Only what is proved lets an older one go.
+    // Older backups are deleted only after the new one was verified.
     let made = made(database, nightly, unreadable)?;
     let (mut made, ahead) = made.into_iter().partition::<Vec<_>, _>(|file| file.as_path() <= target);
     for file in ahead {
@@ -115,9 +116,9 @@ fn unreadable(file: &Path, failure: &Failure) {
     log(&format!("the backup {} cannot be read: {failure}", file.display()));
 }
 
-/// The backups that were made, the oldest first. Refuses a folder that has those of another database of
-/// the same name: nobody could tell them apart. What cannot be read is nobody's, neither counted nor deleted: `unreadable`
-/// is told.
+/// Returns the existing backups of this database, oldest first. Refuses a folder that contains backups of
+/// another database with the same name, since nobody could tell them apart. Unreadable files are reported to
+/// `unreadable` and neither counted nor deleted.
 pub fn made(
     database: &Path,
     nightly: &Nightly,
@@ -149,10 +150,10 @@ pub fn made(
     Ok(made)
 }
 
-/// What a database and its backups have in common, and no other database has.
+/// Returns bytes that a database shares with its backups and with no other database: the secret of its keys.
 pub(super) fn identity(database: &Path) -> Result<Vec<u8>> {
     let connection = open_to_look(database)?;
-    // The file may be anybody's, and a view may have no end.
+    // The file may come from anybody, and a crafted view may run for ever.
     let mut looks = LOOKS_MAX;
     connection.progress_handler(
         STEPS_PER_LOOK,
@@ -172,7 +173,7 @@ fn file_of(database: &Path, nightly: &Nightly, day: Day) -> PathBuf {
     nightly.folder.join(format!("{}-{day}.db", stem(database)))
 }
 
-/// Whether a file of this name is what [`file_of`] names on some day.
+/// Whether [`file_of`] gives this name to the backup of some day.
 fn is_named_as_ours(database: &Path, name: &str) -> bool {
     let rest = name.strip_prefix(&stem(database)).and_then(|rest| rest.strip_prefix('-'));
     rest.and_then(|rest| rest.strip_suffix(".db")).is_some_and(|day| Day::parse_plain(day).is_some())

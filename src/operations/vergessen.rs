@@ -1,4 +1,4 @@
-//! A partner is forgotten (GDPR art. 17, D27): what the law keeps of it is named and kept, the rest is erased.
+//! Forgets a partner (GDPR art. 17, D27): names and keeps what the law requires, and erases the rest.
 
 use rusqlite::{Row, named_params};
 use serde::Serialize;
@@ -29,13 +29,13 @@ pub struct Records {
     pub kind: &'static str,
     pub count: i64,
     pub open: i64,
-    /// The last day on which the law wants them.
+    /// Last day on which the law requires them.
     pub until: Day,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forgotten {
-    /// Nothing was erased: these are still open and need the partner.
+    /// Nothing was erased: these records are still open and need the partner.
     Open(Vec<Records>),
     Done(Erased, Vec<Records>),
 }
@@ -54,8 +54,9 @@ pub fn records(tx: &Tx<'_>, kunde: &Kunde) -> Result<Vec<Records>> {
     Ok(found)
 }
 
-/// The day of the newest record of a kind, from which its years count; none where it may be today. A document may be
-/// dated long before it was written.
+/// Returns the day of the newest record of a kind, from which its retention counts; `None` if a record has no
+/// date, so that it may be of today. The later of document date and time of writing counts, since a document
+/// may be dated long before it was written.
 fn newest(row: &Row<'_>) -> rusqlite::Result<Option<Day>> {
     if row.get::<_, i64>("undatiert")? > 0 {
         return Ok(None);
@@ -64,7 +65,7 @@ fn newest(row: &Row<'_>) -> rusqlite::Result<Option<Day>> {
     Ok(tag.max(zeit.map(Day::in_berlin)))
 }
 
-/// Whether name and address stay: the law still wants a record that names the partner.
+/// Whether name and address are kept: the law still requires a record that names the partner.
 pub fn keeps_name(tx: &Tx<'_>, records: &[Records]) -> bool {
     records.iter().any(|records| records.until >= tx.today())
 }

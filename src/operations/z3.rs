@@ -1,5 +1,5 @@
-//! Makes the hand-overs that were asked for (D36), one after the other, beside the requests: of a copy of the database, for
-//! a snapshot that is held for minutes lets the write-ahead log grow (P7).
+//! Makes the requested hand-overs for auditors (D36), one after the other, while requests are answered. Each
+//! reads a copy of the database: a snapshot held for minutes would let the write-ahead log grow (P7).
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::retention::with_copy;
+use super::backups::with_copy;
 use crate::master::tenants;
 use crate::office::z3::{self, Began, Ergebnis, Ueberlassung, Zeitraum};
 use crate::platform::db::file::connection::open_writer;
@@ -27,19 +27,20 @@ use crate::platform::failure::{Failure, Result, unpanicked};
 use crate::platform::gate::Gate;
 use crate::rules::day::Instant;
 
-/// How often it is looked whether the writer has written, and then whether one waits.
+/// How often the thread checks whether the writer has committed; if so, it looks for a waiting hand-over.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How often it is looked after one was asked for: that is counted before it commits.
+/// How many such looks follow a request for a hand-over: the request is counted before its transaction
+/// commits.
 const LOOKS: u32 = 60;
 
-/// How long is waited where what became of one could not be written down.
+/// Pause after the outcome of a hand-over could not be recorded.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
 const ENDED: &str =
     "Der Server wurde beendet, bevor die Datei fertig war. Bitte den Zeitraum neu zusammenstellen.";
 
-/// Makes a hand-over for the command line, also beside a running server. The file must not be there yet.
+/// Makes a hand-over for the command line, also beside a running server. The file must not exist yet.
 pub fn export(
     database: &Path,
     (tenant, now): (TenantId, Instant),
@@ -70,7 +71,7 @@ fn make(
     made.ok_or_else(|| Failure::Broken("nothing was handed over".to_owned()))
 }
 
-/// The thread that makes those of a running service.
+/// The thread that makes the hand-overs of a running service.
 pub struct Ueberlassungen {
     is_ending: Arc<AtomicBool>,
     wake: Sender<()>,
@@ -86,7 +87,7 @@ impl Ueberlassungen {
         Ok(Ueberlassungen { is_ending, wake, thread })
     }
 
-    /// Ends the one that is being made, and the thread.
+    /// Stops the hand-over in progress, and the thread.
     pub fn stop(self) {
         self.is_ending.store(true, Ordering::Relaxed);
         drop(self.wake);
@@ -103,7 +104,7 @@ struct Service {
 impl Service {
     fn run(&self, woken: &Receiver<()>) {
         self.end_interrupted();
-        // The first look is for those of a service before.
+        // The first look finds those that a previous service left waiting.
         let (mut asked, mut looks, mut seen) = (z3::asked(), 1, None);
         while woken.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
             if z3::asked() != asked {
@@ -129,7 +130,7 @@ impl Service {
         }
     }
 
-    /// Says of those that a service before began and did not end that they were not made.
+    /// Records those that a previous service began and did not finish as failed.
     fn end_interrupted(&self) {
         let begins = beside(&self.database, "z3-");
         let begins = begins.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -155,9 +156,9 @@ impl Service {
         found.inspect_err(failed).unwrap_or_default().into_iter()
     }
 
-    /// Makes one; whether it is written down what became of it.
+    /// Makes one hand-over; returns whether its outcome was recorded.
     fn carry_out(&self, tenant: TenantId, waiting: &Ueberlassung) -> bool {
-        // In a thread of its own, which gives way to the requests; one that gave way does so for good.
+        // Runs in its own thread with lowered priority, because a thread cannot raise its priority again.
         let made = std::thread::scope(|scope| {
             let work = scope.spawn(|| {
                 step_back();
@@ -169,7 +170,7 @@ impl Service {
         let is_ending = self.is_ending.load(Ordering::Relaxed);
         let ended = made.map_err(|failure| match failure {
             _ if is_ending => ENDED.to_owned(),
-            Failure::Refused(refusal) => refusal.message,
+            Failure::Refused(refusal) => refusal.message.to_string(),
             Failure::Busy(why) => format!("Die Datei ist nicht entstanden: {why}."),
             failure => {
                 log(&format!("the hand-over {} was not made: {failure}", waiting.id));
@@ -201,7 +202,7 @@ impl Service {
         })
     }
 
-    /// Writes down what became of one, and deletes files of older ones.
+    /// Records the outcome of a hand-over, and deletes the files of older ones.
     fn end(&self, tenant: TenantId, id: Uuid, ended: std::result::Result<Ergebnis, String>) -> bool {
         let old = self.note(tenant, move |tx| {
             z3::end(tx, id, &ended)?;
@@ -215,7 +216,7 @@ impl Service {
         old.is_some()
     }
 
-    /// Has the writer write something down; none where that failed, which the log says.
+    /// Lets the writer record something; returns `None` if that failed, which is logged.
     fn note<T: Send + 'static>(
         &self,
         tenant: TenantId,

@@ -39,7 +39,8 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Failure {
     /// Refuses because a record does not exist (or belongs to another tenant).
     pub fn not_found(what: &str) -> Failure {
-        Refusal::new(Code::NichtGefunden, format!("{what} gibt es nicht. Bitte die id prüfen.")).into()
+        Refusal::new(Code::NichtGefunden, (format_args!("{what} gibt es nicht."), "Bitte die id prüfen."))
+            .into()
     }
 
     /// Prefixes the field of a refusal with `path`; other failures stay unchanged.

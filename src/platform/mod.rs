@@ -1,10 +1,10 @@
 //! Platform: the technical foundation of every resource, independent of the firm's trade.
 //!
-//! In it: the SQLite file ([`db`]), the wire ([`http`]), the checks every request passes ([`gate`]), lists
+//! Contains: the SQLite file ([`db`]), the wire ([`http`]), the checks every request passes ([`gate`]), lists
 //! ([`listing`])
 //! and data files ([`import`]).
-//! Not in it: any noun of the trade; those are in the slices of `master`, `goods`, `trade` and `office`.
-//! Begin with `http::route` (a route is a row of data), then `gate::flow::answer` (the course of a request).
+//! Does not contain: any noun of the trade; those are in the slices of `master`, `goods`, `trade` and `office`.
+//! Start with `http::route` (a route is a row of data), then `gate::flow::answer` (the course of a request).
 
 pub mod failure;
 

@@ -1,4 +1,5 @@
-//! What a person or the command line did, as the administration log keeps it (D27): worded where it is shown.
+//! Administration events: what a person or the command line did, as the administration log stores it (D27).
+//! The wording is chosen where an event is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,22 +43,23 @@ choice! {
     }
 }
 
-/// What something was done to.
+/// The object of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gegenstand {
     pub art: Art,
-    /// Of a key its public part, of a person the number, of a partner the uuid, of an import the kind of its rows.
+    /// The public part of a key, the number of a person, the uuid of a partner, the row kind of an import.
     pub id: Option<String>,
-    /// What people call it: a label, a name, the number of a document, a file. Partners have none: it could not be erased.
+    /// Display name: a label, a name, a document number, a file name. Partners have none, because it could
+    /// not be erased.
     pub name: Option<String>,
-    /// The company that it belongs to; none: the installation.
+    /// The company it belongs to; `None` for the installation.
     pub firma: Option<i64>,
 }
 
-/// Values of fields by their names; never those of a partner.
+/// Field values by field name; never those of a partner.
 pub type Felder = BTreeMap<String, String>;
 
-/// Something that was done. Fields without a value have none of their own.
+/// One administration event. A field without a value has no entry in `vorher` or `nachher`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AdminEvent {
     pub tat: AdminAction,
@@ -82,7 +84,7 @@ impl AdminEvent {
         self
     }
 
-    /// The fields that have another value than before.
+    /// Records the fields whose value changed.
     pub fn changing(mut self, changed: impl IntoIterator<Item = Changed>) -> AdminEvent {
         for Changed { name, before, after } in changed {
             let felder = [(&mut self.vorher, before), (&mut self.nachher, after)];

@@ -1,4 +1,4 @@
-//! Bytes as texts and as digests.
+//! Bytes as text (hexadecimal, Base64) and as digests.
 
 use base64::Engine;
 use base64::display::Base64Display;
@@ -17,7 +17,7 @@ pub fn digits_of(byte: u8) -> [u8; 2] {
     [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
-/// The bytes of a text that [`hex`] made; none where their number is not `N`.
+/// Parses the output of [`hex`]; `None` if it does not encode exactly `N` bytes.
 pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     if text.len() != 2 * N {
@@ -30,12 +30,12 @@ pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Bytes as Base64 (RFC 4648).
+/// Encodes bytes as Base64 (RFC 4648).
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Bytes that serialise as Base64, without a text of all of it beside them.
+/// Serialises bytes as Base64 without building the whole text in memory.
 pub struct InBase64<'b>(pub &'b [u8]);
 
 impl Serialize for InBase64<'_> {
@@ -44,14 +44,14 @@ impl Serialize for InBase64<'_> {
     }
 }
 
-/// A digest of what a request says, so that a repeat can be told from something else; absent and null are alike
-/// (D19).
+/// Digest of the fields of a request, which tells a repeat from a different request. Absent and null fields
+/// count as equal (D19).
 pub fn fingerprint(mut fields: Value) -> [u8; 32] {
     drop_nulls(&mut fields);
     Sha256::digest(fields.to_string()).into()
 }
 
-/// Takes away what is null: absent is as good.
+/// Removes all null members: they mean the same as absent ones.
 pub fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(members) => {

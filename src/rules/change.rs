@@ -1,4 +1,4 @@
-//! What a request says about a field: nothing, that it is to be empty, or a value (D18).
+//! What a request says about a field: nothing, that it becomes empty, or a value (D18).
 
 use super::error::Hints;
 
@@ -42,7 +42,7 @@ impl<T> Change<T> {
         }
     }
 
-    /// Drops what was said about a field that this request cannot set, with a hint.
+    /// Drops a change of a field that this request cannot set, and adds a hint.
     pub fn ignore(&mut self, feld: &str, hints: &mut Hints) {
         if !std::mem::take(self).is_keep() {
             hints.add_ignored(feld);
@@ -50,7 +50,7 @@ impl<T> Change<T> {
     }
 }
 
-/// Applies what a request says to each of these fields of a record.
+/// Applies the changes of a request to each of these fields of a record.
 macro_rules! apply_each {
     ($change:ident => $record:ident: $($field:ident),+) => {
         $($record.$field = $change.$field.apply($record.$field.take());)+
@@ -59,7 +59,8 @@ macro_rules! apply_each {
 
 pub(crate) use apply_each;
 
-/// Puts what a row of a file says into each of these fields of a record; what is absent stays as it is.
+/// Copies each of these fields from a row of a file into a record; a field that the row lacks keeps its
+/// value.
 macro_rules! fill_each {
     ($row:ident => $record:ident: $($field:ident),+) => {
         $($record.$field = $row.$field.or($record.$field.take());)+

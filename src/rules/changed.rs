@@ -1,4 +1,4 @@
-//! What a change changed, for people: in the terminal and in the log.
+//! A changed value as people see it, in the terminal and in the log.
 
 use std::fmt::{Display, Formatter};
 
@@ -7,13 +7,13 @@ pub const NOTHING: &str = "nichts";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub name: String,
-    /// What it was; blank where it was nothing.
+    /// The old value; blank if there was none.
     pub before: String,
     pub after: String,
 }
 
 impl Changed {
-    /// The change of a value; none where it stays as it is.
+    /// Returns the change of a value; `None` if it stays the same.
     pub fn of(name: &str, before: impl Into<String>, after: impl Into<String>) -> Option<Changed> {
         let (before, after) = (before.into(), after.into());
         (before != after).then(|| Changed { name: name.to_owned(), before, after })

@@ -1,16 +1,16 @@
-//! Enumerations with a text for each value, as it stands on the wire and in the database.
+//! Enumerations with one text per value, used on the wire and in the database.
 
 pub trait Choice: Copy + 'static {
     const ALL: &'static [Self];
 
-    /// The texts of all.
+    /// The texts of all values, in their order.
     const TEXTS: &'static [&'static str];
 
     fn text(self) -> &'static str;
 
     fn parse(text: &str) -> Option<Self>;
 
-    /// The value with this text, whatever its case.
+    /// Parses a text in any case.
     fn parse_any_case(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|value| value.text().eq_ignore_ascii_case(text))
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Europe/Berlin, compiled in: the machine needs no time-zone database.
 static BERLIN: TimeZone = jiff::tz::get!("Europe/Berlin");
 
-/// The numbers of 0001-01-01 and 9999-12-31: a day is written with four digits for its year.
+/// Day numbers of 0001-01-01 and 9999-12-31: a year is written with four digits.
 const FIRST_NUMBER: i64 = -719_162;
 const LAST_NUMBER: i64 = 2_932_896;
 
@@ -20,7 +20,7 @@ const LAST_NUMBER: i64 = 2_932_896;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(Date);
 
-/// A calendar day where the specification types a date-time: `YYYY-MM-DDT00:00:00.000Z`.
+/// A calendar day in a field that the specification types as a date-time: `YYYY-MM-DDT00:00:00.000Z`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DayTime(pub Day);
 
@@ -37,7 +37,7 @@ impl Day {
         i64::from(self.0.year())
     }
 
-    /// From 1 for January.
+    /// 1 for January.
     pub fn month(self) -> i8 {
         self.0.month()
     }
@@ -46,7 +46,7 @@ impl Day {
         self.0.day()
     }
 
-    /// A day of a month; its last where the month has no such day. Years are clamped to those of the calendar.
+    /// Returns a day of a month; the last day if the month is shorter. Years are clamped to the calendar.
     pub fn in_month(year: i64, month: i8, day: i8) -> Day {
         let year = i16::try_from(year).unwrap_or(i16::MAX).clamp(1, 9_999);
         let first = jiff::civil::date(year, month.clamp(1, 12), 1);
@@ -54,7 +54,8 @@ impl Day {
         Day(first.saturating_add(later))
     }
 
-    /// The same day so many calendar months later, or earlier; the last of a month that has no such day.
+    /// Returns the same day `months` calendar months later, or earlier if negative; the last day if that
+    /// month is shorter.
     pub fn plus_months(self, months: i64) -> Day {
         Day(self.0.saturating_add(Span::new().months(months)))
     }
@@ -63,7 +64,7 @@ impl Day {
         Day(self.0.saturating_add(Span::new().years(1)))
     }
 
-    /// The last day of the year that many years later: retention counts from the end of a year (AO § 147 (4)).
+    /// Returns 31 December `years` years later: retention counts from the end of a year (AO § 147 (4)).
     pub fn end_of_year_after(self, years: i16) -> Day {
         Day(jiff::civil::date(self.0.year().saturating_add(years).min(jiff::civil::Date::MAX.year()), 12, 31))
     }
@@ -80,12 +81,13 @@ impl Day {
         Day(BERLIN.to_datetime(instant.timestamp()).date())
     }
 
-    /// The day of an instant in UTC, for limits that count by UTC day.
+    /// Returns the day of an instant in UTC, for limits that count by UTC day.
     pub fn in_utc(instant: Instant) -> Day {
         Day(TimeZone::UTC.to_datetime(instant.timestamp()).date())
     }
 
-    /// The day with this number, counted from 1970-01-01; the first or the last there is where it has none.
+    /// Returns the day with this number, counted from 1970-01-01; clamped to the first and last day of the
+    /// calendar.
     pub fn of_number(number: i64) -> Day {
         let days = number.clamp(FIRST_NUMBER, LAST_NUMBER);
         Day(jiff::civil::date(1970, 1, 1).saturating_add(Span::new().days(days)))
@@ -93,11 +95,11 @@ impl Day {
 
     /// Days since 1970-01-01.
     pub fn number(self) -> i64 {
-        // Days, not instants: the last day there is has none.
+        // Counts days instead of instants, because the last day of the calendar has no instant.
         self.0.duration_since(jiff::civil::date(1970, 1, 1)).as_secs() / 86_400
     }
 
-    /// The instant at which this day begins in Berlin.
+    /// Returns the instant at which this day begins in Berlin.
     pub fn begin_in_berlin(self) -> Instant {
         let midnight = self.0.to_datetime(Time::midnight());
         // Only days at the very ends of the calendar have no instant; they are clamped.
@@ -113,13 +115,13 @@ impl Day {
         text(self.0.to_datetime(Time::midnight()), buffer).get(..10).unwrap_or_default()
     }
 
-    /// Reads a day: `YYYY-MM-DD`, an RFC 3339 instant (its Berlin day) or a date-time without
-    /// offset (its date part).
+    /// Parses a day: `YYYY-MM-DD`, an RFC 3339 instant (its day in Berlin) or a date-time without offset (its
+    /// date part).
     pub fn parse(text: &str) -> Option<Day> {
         if let Some(day) = Day::parse_plain(text) {
             return Some(day);
         }
-        // An expanded or truncated year is no RFC 3339.
+        // RFC 3339 allows neither expanded nor truncated years.
         Day::parse_plain(text.get(..10)?)?;
         if !matches!(text.as_bytes().get(10), Some(b'T' | b't' | b' ')) {
             return None;
@@ -148,7 +150,7 @@ impl Day {
         Date::new(year, month as i8, day as i8).ok().map(Day)
     }
 
-    /// Reads `DD.MM.YYYY`, as German spreadsheets write it.
+    /// Parses `DD.MM.YYYY`, as German spreadsheets write it.
     pub fn parse_german(text: &str) -> Option<Day> {
         let mut parts = text.split('.');
         let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
@@ -159,7 +161,8 @@ impl Day {
     }
 }
 
-/// Reads a day and a time without an offset: `DD.MM.YYYY HH:MM`, with seconds or `Uhr`, or `YYYY-MM-DDTHH:MM:SS`.
+/// Parses a day and time without offset: `DD.MM.YYYY HH:MM`, also with seconds or `Uhr`, or
+/// `YYYY-MM-DDTHH:MM:SS`.
 fn local(text: &str) -> Option<DateTime> {
     let (day, time) = text.trim().split_once([' ', 'T'])?;
     let day = Day::parse_german(day.trim_end_matches(',')).or_else(|| Day::parse_plain(day))?;
@@ -171,14 +174,14 @@ fn local(text: &str) -> Option<DateTime> {
 }
 
 impl Day {
-    /// The day of a day and time without an offset.
+    /// Parses a day and time without offset, and returns its day.
     pub fn of_local(text: &str) -> Option<Day> {
         local(text).map(|moment| Day(moment.date()))
     }
 }
 
 impl Instant {
-    /// The instant of a day and time in Berlin; none where there are two or none of it, as the clocks are changed.
+    /// Parses a day and time in Berlin; `None` for a time that the clock change repeats or skips.
     pub fn of_local(text: &str) -> Option<Instant> {
         let moment = BERLIN.to_ambiguous_timestamp(local(text)?).unambiguous().ok()?;
         Instant::of_timestamp(moment)
@@ -215,12 +218,12 @@ impl Instant {
         self.0
     }
 
-    /// The day in UTC, in days since 1970-01-01, as limits and the audit log count it.
+    /// The UTC day, in days since 1970-01-01, as limits and the audit log count it.
     pub const fn utc_day(self) -> i64 {
         self.0.div_euclid(Instant::MILLIS_PER_DAY)
     }
 
-    /// Milliseconds until the next day begins in UTC: 1 to 86,400,000.
+    /// Milliseconds until the next UTC day begins: 1 to 86,400,000.
     pub const fn millis_to_next_utc_day(self) -> i64 {
         Instant::MILLIS_PER_DAY - self.0.rem_euclid(Instant::MILLIS_PER_DAY)
     }
@@ -233,8 +236,8 @@ impl Instant {
         text(TimeZone::UTC.to_datetime(self.timestamp()), buffer)
     }
 
-    /// Reads an RFC 3339 instant, or a date-time without offset as a clock in Berlin shows it: of
-    /// an hour that comes twice the first, of one that is skipped the one after.
+    /// Parses an RFC 3339 instant, or a date-time without offset as the time in Berlin. Of an hour that
+    /// occurs twice the first is taken; a time in a skipped hour becomes the one an hour later.
     pub fn parse_or_in_berlin(text: &str) -> Option<Instant> {
         Instant::parse(text).or_else(|| {
             Day::parse_plain(text.get(..10)?)?;
@@ -244,7 +247,7 @@ impl Instant {
         })
     }
 
-    /// Reads an RFC 3339 instant.
+    /// Parses an RFC 3339 instant.
     pub fn parse(text: &str) -> Option<Instant> {
         Day::parse_plain(text.get(..10)?)?;
         if text.contains('[') {
@@ -253,19 +256,21 @@ impl Instant {
         text.parse::<Timestamp>().ok().and_then(Instant::of_timestamp)
     }
 
-    /// None in the year before the first, where an offset leads from 0001-01-01: it could be written, but not read.
+    /// Returns `None` before 0001-01-01, which an offset can reach: such an instant could be written but not
+    /// read back.
     fn of_timestamp(timestamp: Timestamp) -> Option<Instant> {
         let instant = Instant::from(timestamp);
         (instant.utc_day() >= FIRST_NUMBER).then_some(instant)
     }
 }
 
-/// An instant as text, all its digits zero.
+/// The layout of an instant as text, with all digits zero.
 const BLANK: Buffer = *b"0000-00-00T00:00:00.000Z";
 
 type Buffer = [u8; 24];
 
-/// An instant as text: digit by digit from the last of each part, because a page of customers has 200 of them.
+/// Writes an instant as text, digit by digit from the end of each part: a page of customers has 200 of them,
+/// so speed matters.
 fn text(at: DateTime, buffer: &mut Buffer) -> &str {
     let (month, day) = (at.month().into(), at.day().into());
     let (hour, minute, second) = (at.hour().into(), at.minute().into(), at.second().into());
@@ -287,7 +292,7 @@ impl From<Timestamp> for Instant {
     }
 }
 
-/// To people and on the wire these are their texts.
+/// Displays and serialises these types as their text.
 macro_rules! shown_as_text {
     ($($type:ty),+) => {$(
         impl fmt::Display for $type {

@@ -28,11 +28,23 @@ choice! {
     /// Whose claim an RE or ER states (D24).
     #[derive(Default)]
     pub enum Rechnungsart {
-        /// An invoice: of the company, or of its supplier.
+        /// An invoice of the company or of its supplier.
         #[default]
         Rechnung = "rechnung",
         /// An ER that the company writes for its supplier (self-billing, § 14 Abs. 2 UStG).
         Gutschrift = "gutschrift",
+    }
+}
+
+choice! {
+    /// In which profile the e-invoice is written (D24: `e_rechnung` of a kunde).
+    #[derive(Default)]
+    pub enum Profil {
+        /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
+        #[default]
+        Zugferd = "zugferd",
+        /// XRechnung, for authorities and customers that ask for it.
+        XRechnung = "xrechnung",
     }
 }
 
@@ -58,9 +70,9 @@ impl Tagesabschluss {
     }
 }
 
-/// What a setting that lists documents can name.
+/// A kind of document that can be named in a setting.
 pub trait Belegart: Choice {
-    /// In any case, or by an alias.
+    /// Parses a name in any case, or an alias.
     fn named(text: &str) -> Option<Self>;
     fn in_words(self) -> &'static str;
 }
@@ -90,7 +102,7 @@ impl Belegart for Tagesabschluss {
 }
 
 impl Rechnungsart {
-    /// That of a document; none where it is neither RE nor ER.
+    /// Returns whose claim a document states; `None` if it is neither RE nor ER.
     pub fn of(typ: BelegTyp, gutschrift: bool) -> Option<Rechnungsart> {
         let art = if gutschrift { Rechnungsart::Gutschrift } else { Rechnungsart::Rechnung };
         typ.ist_rechnung().then_some(art)
@@ -105,16 +117,16 @@ pub enum Seite {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lagerrolle {
-    /// AN, AU, BS: nothing.
+    /// AN, AU, BS: no goods move.
     Keine,
     /// LS, EL: goods move.
     Lieferung,
-    /// RE, ER: goods move as far as no delivery moved them.
+    /// RE, ER: goods move unless a delivery already moved them.
     Rechnung,
 }
 
 impl BelegTyp {
-    /// Reads an abbreviation in any case, with the aliases VR and VL (D10).
+    /// Parses an abbreviation in any case, including the aliases VR and VL (D10).
     pub fn parse_alias(text: &str) -> Option<BelegTyp> {
         match text.to_ascii_uppercase().as_str() {
             "VR" => Some(BelegTyp::Re),
@@ -123,9 +135,10 @@ impl BelegTyp {
         }
     }
 
-    /// What is true of all documents of a type; all else follows. The table `belegtyp` says the same to SQL. Its series of
-    /// numbers is that of its abbreviation ([`Reihe::Beleg`](super::number::Reihe::Beleg)), and when it becomes final by
-    /// itself is a setting of the company (D4).
+    /// The facts about a type from which everything else follows. The table `belegtyp` holds the same for
+    /// SQL. The number series of a type is that of its abbreviation
+    /// ([`Reihe::Beleg`](super::number::Reihe::Beleg)); when it becomes final by itself is a setting of the
+    /// company (D4).
     const fn facts(self) -> (Seite, Lagerrolle, &'static str, Option<BelegTyp>) {
         match self {
             BelegTyp::An => (Seite::Verkauf, Lagerrolle::Keine, "Angebot", None),
@@ -144,7 +157,8 @@ impl BelegTyp {
         self.facts().2
     }
 
-    /// What people call a document of this type that is a credit note, the counter document of a storno, or below zero.
+    /// The German name of a document of this type, which also depends on whether it is a Gutschrift, the
+    /// counter document of a storno, or negative.
     pub const fn art(self, art: Option<Rechnungsart>, is_storno: bool, is_negative: bool) -> &'static str {
         match (self, art, is_storno) {
             (BelegTyp::Re, _, true) => "Stornorechnung",
@@ -164,29 +178,30 @@ impl BelegTyp {
         self.facts().1
     }
 
-    /// Whether this type tells of goods that move: LS, EL.
+    /// Whether documents of this type record a movement of goods: LS, EL.
     pub const fn ist_lieferung(self) -> bool {
         matches!(self.lagerrolle(), Lagerrolle::Lieferung)
     }
 
-    /// The type it is paired with: LS and RE, EL and ER.
+    /// The type it is paired with: LS with RE, EL with ER.
     pub const fn gegenstueck(self) -> Option<BelegTyp> {
         self.facts().3
     }
 
-    /// RE and ER: a price is required, a negative sum is a credit note, a storno has a counter
-    /// document once finalised.
+    /// RE and ER: a price is required, a negative sum makes a credit note, and the storno of a final document
+    /// has a counter document.
     pub const fn ist_rechnung(self) -> bool {
         matches!(self.lagerrolle(), Lagerrolle::Rechnung)
     }
 
-    /// ER: the partner wrote it. A locked one may have sent it (D3), and the same number twice is doubtful (D5).
+    /// ER: the partner wrote it. A blocked partner may have sent it (D3), and a repeated number is suspicious
+    /// (D5).
     pub const fn ist_fremdrechnung(self) -> bool {
         matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Rechnung, ..))
     }
 
-    /// BS: it announces goods that others bring. It makes the batches it tells of, without stock, and their certificate may
-    /// be renewed until they come (D8).
+    /// BS: announces goods that others will bring. It creates the batches it names, without stock, and their
+    /// certificate may be replaced until the goods arrive (D8).
     pub const fn kuendigt_an(self) -> bool {
         matches!(self.facts(), (Seite::Einkauf, Lagerrolle::Keine, ..))
     }
@@ -205,13 +220,13 @@ choice! {
 }
 
 choice! {
-    /// What became of a document, as its history has it (D4).
+    /// What happened to a document, as its history stores it (D4).
     pub enum BelegAktion {
         Aendern = "aendern",
         Abschliessen = "abschliessen",
         Storno = "storno",
         Erledigen = "erledigen",
-        /// Another document changed which batches its goods lie in, or what they have met.
+        /// Another document changed the batches of its goods, or what they are matched with.
         Folgen = "folgen",
     }
 }

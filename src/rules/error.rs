@@ -1,11 +1,12 @@
-//! Refusals and hints: every machine-readable code of the interface stands here or in `hints`, once (D19).
+//! Refusals and hints. Every machine-readable code of the interface is defined here or in `hints`, once
+//! (D19).
 
 mod hints;
 
-use std::fmt::Display;
+use std::fmt::{self, Arguments, Display, Formatter};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::choice;
 use hints::below;
@@ -189,6 +190,45 @@ codes! {
     FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
 }
 
+/// A German sentence: what is wrong and, where it is written as a pair, what to do about it, for which a page may have other
+/// words. Programs get both as one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    pub what: String,
+    pub advice: Option<String>,
+}
+
+impl<W: Display, A: Display> From<(W, A)> for Message {
+    fn from((what, advice): (W, A)) -> Message {
+        Message { what: what.to_string(), advice: Some(advice.to_string()) }
+    }
+}
+
+macro_rules! without_advice {
+    ($($text:ty),+) => {
+        $(impl From<$text> for Message {
+            fn from(what: $text) -> Message {
+                Message { what: what.to_string(), advice: None }
+            }
+        })+
+    };
+}
+
+without_advice!(&str, String, Arguments<'_>);
+
+impl Display for Message {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, " {advice}"))
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// One error of one position of a document, as listed in `details.fehler[]` (D19).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "PositionFehler")]
@@ -197,44 +237,44 @@ pub struct PositionError {
     pub error: Code,
     /// Path of the field, for example `items[2].menge`.
     pub feld: String,
-    /// German sentence.
-    pub message: String,
-    /// The document that it is about, where it is another than the request's.
+    #[schemars(with = "String")]
+    pub message: Message,
+    /// The document it is about, if that is not the document of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beleg_nummer: Option<String>,
 }
 
-/// A refused request: a code, a German sentence that says what to do, and where.
+/// A refused request: its code, what is wrong, what to do about it, and the field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub code: Code,
-    pub message: String,
+    pub message: Message,
     pub feld: Option<String>,
     pub fehler: Vec<PositionError>,
 }
 
 impl Refusal {
-    pub fn new(code: Code, message: impl Into<String>) -> Box<Refusal> {
+    pub fn new(code: Code, message: impl Into<Message>) -> Box<Refusal> {
         Box::new(Refusal { code, message: message.into(), feld: None, fehler: Vec::new() })
     }
 
-    pub fn field(code: Code, feld: impl Into<String>, message: impl Into<String>) -> Box<Refusal> {
+    pub fn field(code: Code, feld: impl Into<String>, message: impl Into<Message>) -> Box<Refusal> {
         Box::new(Refusal { code, message: message.into(), feld: Some(feld.into()), fehler: Vec::new() })
     }
 
-    /// A refusal because the field names something that is not there; `what` in the accusative: "Diesen Partner".
+    /// Refuses a field that names something unknown; `what` is German in the accusative: "Diesen Partner".
     pub fn unknown(code: Code, feld: &str, what: &str) -> Box<Refusal> {
-        Refusal::field(code, feld, format!("{what} gibt es nicht. Bitte die {feld} prüfen."))
+        Refusal::field(code, feld, (format!("{what} gibt es nicht."), format!("Bitte die {feld} prüfen.")))
     }
 
-    /// Why this field was refused, if it was.
-    pub fn of_field(&self, feld: &str) -> Option<&str> {
+    /// Returns the message about this field, if it was refused.
+    pub fn of_field(&self, feld: &str) -> Option<&Message> {
         let others = self.fehler.iter().map(|fehler| (fehler.feld.as_str(), &fehler.message));
         let all = self.feld.as_deref().map(|own| (own, &self.message)).into_iter().chain(others);
-        all.into_iter().find(|(known, _)| *known == feld).map(|(_, message)| message.as_str())
+        all.into_iter().find(|(known, _)| *known == feld).map(|(_, message)| message)
     }
 
-    /// What its details name, or itself.
+    /// The errors in its details; itself if it has none.
     fn each(&self) -> Vec<PositionError> {
         if !self.fehler.is_empty() {
             return self.fehler.clone();
@@ -243,7 +283,8 @@ impl Refusal {
         vec![PositionError { error: self.code, feld, message: self.message.clone(), beleg_nummer: None }]
     }
 
-    /// Names the field below `path`: `menge` in `items[2]` becomes `items[2].menge`. Below an empty path it is itself.
+    /// Prefixes the field with `path`: `menge` in `items[2]` becomes `items[2].menge`. An empty path changes
+    /// nothing.
     pub fn below(mut self: Box<Self>, path: &str) -> Box<Refusal> {
         self.feld = below(path, self.feld.take());
         self
@@ -252,29 +293,29 @@ impl Refusal {
 
 pub type Checked<T> = Result<T, Box<Refusal>>;
 
-/// Refuses a field where this is so. The message is written only then: a caller passes `format_args!`.
-pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: impl Display) -> Checked<()> {
-    if is_so { Err(Refusal::field(code, feld, message.to_string())) } else { Ok(()) }
+/// Refuses a field if `is_so`. Only then is the message formatted, so callers pass `format_args!`.
+pub fn refuse_if(is_so: bool, code: Code, feld: &str, message: impl Into<Message>) -> Checked<()> {
+    if is_so { Err(Refusal::field(code, feld, message)) } else { Ok(()) }
 }
 
 pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
-    let missing = || Refusal::field(Code::FeldFehlt, feld, format!("Das Feld {feld} fehlt. Bitte angeben."));
-    value.ok_or_else(missing)
+    let message = (format_args!("Das Feld {feld} fehlt."), "Bitte angeben.");
+    value.ok_or_else(|| Refusal::field(Code::FeldFehlt, feld, message))
 }
 
-/// Refusals of one body that are kept and named at most.
+/// Most refusals of one body that are kept and reported.
 const ERRORS_MAX: usize = 1_000;
 
-/// The refusals of all fields or positions of one body, collected so that a client sees them at once.
+/// Collects the refusals of all fields or positions of one body, so that a client sees them at once.
 #[derive(Debug, Default)]
 pub struct Refusals {
     kept: Vec<Refusal>,
-    /// Those that their details name among them.
+    /// Number of refusals, including those in their details.
     count: usize,
 }
 
 impl Refusals {
-    /// Keeps the value, or remembers why there is none.
+    /// Returns the value, or `None` after keeping the refusal.
     pub fn keep<T>(&mut self, result: Checked<T>) -> Option<T> {
         result.map_err(|refusal| self.add(*refusal)).ok()
     }
@@ -286,13 +327,13 @@ impl Refusals {
         }
     }
 
-    /// Nothing was refused, or the first refusal with all of them in its details.
+    /// Returns `Ok` if nothing was refused, else the first refusal with all of them in its details.
     pub fn into_result(self) -> Checked<()> {
         let fehler = self.kept.iter().flat_map(Refusal::each).take(ERRORS_MAX).collect();
         self.kept.into_iter().next().map_or(Ok(()), |first| Err(Box::new(Refusal { fehler, ..first })))
     }
 
-    /// The same of fields that could not be read, where a single one needs no list.
+    /// Like [`Refusals::into_result`], for fields that could not be parsed: a single refusal needs no list.
     pub fn into_result_of_fields(mut self) -> Checked<()> {
         match self.kept.len() {
             1 => self.kept.pop().map_or(Ok(()), |only| Err(Box::new(only))),
@@ -304,7 +345,7 @@ impl Refusals {
 impl From<super::fixed::TooLarge> for Box<Refusal> {
     fn from(_: super::fixed::TooLarge) -> Box<Refusal> {
         let message =
-            "Ein Betrag oder eine Menge erreicht 1.000.000.000.000. Bitte Mengen und Preise prüfen.";
+            ("Ein Betrag oder eine Menge erreicht 1.000.000.000.000.", "Bitte Mengen und Preise prüfen.");
         Refusal::new(Code::BetragZuGross, message)
     }
 }

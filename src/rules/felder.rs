@@ -1,4 +1,4 @@
-//! The fields in which two states of a record differ, as histories say them.
+//! The fields in which two versions of a record differ, as histories show them.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct GeaendertesFeld {
     pub neu: Box<RawValue>,
 }
 
-/// A change of a record: when, by whom (none: the command line), and what it touched.
+/// A change of a record: when, by which key (`None` for the command line), and the changed fields.
 #[derive(Debug)]
 pub struct Aenderung {
     pub am: Instant,
@@ -31,7 +31,7 @@ fn anything(_: &mut SchemaGenerator) -> Schema {
     json_schema!({})
 }
 
-/// The fields that differ, by their names, with the texts that answers show.
+/// Returns the fields that differ, ordered by name, with the texts that answers show.
 pub fn differing<T: Serialize>(old: &T, new: &T) -> serde_json::Result<Vec<GeaendertesFeld>> {
     let (old, new) = (serde_json::to_string(old)?, serde_json::to_string(new)?);
     let [old, new]: [BTreeMap<&str, &RawValue>; 2] =

@@ -1,7 +1,7 @@
 //! Exact decimals of fixed scale (D14): money, quantities, prices, percentages.
 //!
-//! Each is an integer of the smallest unit, as it stands in the database, and is written with a
-//! dot and at least as many decimals as its kind shows. No binary float takes part anywhere.
+//! Each is an integer of its smallest unit, as the database stores it, and is written with a dot and at least
+//! as many decimals as its kind shows. No binary float is involved anywhere.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Absolute values must stay below this (D14): 10^12 units.
 pub const LIMIT: i64 = 1_000_000_000_000;
 
-/// Digits before the decimal point that a value below [`LIMIT`] can have.
+/// Most digits before the decimal point of a value below [`LIMIT`].
 const LIMIT_DIGITS: i64 = 12;
 
 /// Bytes of the longest number: a sign, the digits of an i64, a point.
@@ -32,16 +32,16 @@ pub type Quantity = Fixed<6, 3>;
 pub type Price = Fixed<6, 4>;
 /// Per cent, in millionths: "7.00".
 pub type Percent = Fixed<6, 2>;
-/// What was measured in whatever unit, a basis or a rate of it, in millionths: "16.2" (D29).
+/// A measured value in any unit, or a basis or rate for it, in millionths: "16.2" (D29).
 pub type Zahl = Fixed<6, 1>;
 
-/// A value that reached [`LIMIT`].
+/// Error: a value reached [`LIMIT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
 impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
     pub const ZERO: Self = Self(0);
-    /// Smallest units in one: 100 cents in a euro.
+    /// Smallest units per whole: 100 cents in a euro.
     pub const UNIT: i64 = 10i64.pow(SCALE);
 
     pub const fn units(self) -> i64 {
@@ -76,7 +76,7 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         self.plus(-other)
     }
 
-    /// From a number of smallest units that may be too large.
+    /// Converts a number of smallest units, which may be too large.
     pub fn from_wide(units: i128) -> Result<Self, TooLarge> {
         match i64::try_from(units) {
             Ok(units) if units.unsigned_abs() < LIMIT.unsigned_abs() * Self::UNIT.unsigned_abs() => {
@@ -90,14 +90,15 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
         Decimal::new(self.0, SCALE)
     }
 
-    /// Rounded commercially (half away from zero) to this kind's scale.
+    /// Rounds commercially (half away from zero) to the scale of this kind.
     pub fn round(value: Decimal) -> Result<Self, TooLarge> {
         let mut rounded = value.round_dp_with_strategy(SCALE, RoundingStrategy::MidpointAwayFromZero);
         rounded.rescale(SCALE);
         if rounded.scale() == SCALE { Self::from_wide(rounded.mantissa()) } else { Err(TooLarge) }
     }
 
-    /// The number as text: digit by digit from the last, because a page of receipt lines has 25,000 of them.
+    /// Writes the number digit by digit from the end: a page of receipt lines has 25,000 of them, so speed
+    /// matters.
     pub fn text(self, buffer: &mut [u8; LONGEST]) -> &str {
         let (mut units, mut decimals) = (self.0.unsigned_abs(), SCALE as usize);
         while decimals > SHOWN && units.is_multiple_of(10) {
@@ -110,7 +111,7 @@ impl<const SCALE: u32, const SHOWN: usize> Fixed<SCALE, SHOWN> {
             buffer[at] = byte;
         };
         let mut digits = 0;
-        // One digit stands before the point at least.
+        // At least one digit stands before the point.
         while units > 0 || digits <= decimals {
             if digits == decimals {
                 write(b'.');
@@ -158,7 +159,7 @@ impl<'de, const SCALE: u32, const SHOWN: usize> Deserialize<'de> for Fixed<SCALE
     }
 }
 
-/// What the quantities of each key come to.
+/// Adds up the quantities of each key.
 pub fn sums<K: Ord>(
     quantities: impl IntoIterator<Item = (K, Quantity)>,
 ) -> Result<BTreeMap<K, Quantity>, TooLarge> {
@@ -170,7 +171,7 @@ pub fn sums<K: Ord>(
     Ok(sums)
 }
 
-/// Division of integers, rounded half away from zero; `divisor` is positive.
+/// Divides integers, rounding half away from zero; `divisor` must be positive.
 pub fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
     let quotient = dividend / divisor;
     let remainder = (dividend % divisor).abs();
@@ -183,23 +184,23 @@ pub enum NumberError {
     TooLarge,
 }
 
-/// A number that was read, and whether digits were lost that a person may have meant.
+/// A parsed number, and whether it lost digits that a person may have meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parsed<T> {
     pub value: T,
-    /// True when rounding moved it by 1e-9 or more: not mere float noise (D14).
+    /// True if rounding changed it by 1e-9 or more, which is more than float noise (D14).
     pub rounded: bool,
 }
 
-/// Reads a number by JSON's grammar as an integer of `places` decimals, rounded half away from
-/// zero. Exact at any length: it works on the digits.
+/// Parses a number in JSON's grammar into an integer with `places` decimals, rounded half away from zero.
+/// Works on the digits, and so is exact at any length.
 pub fn parse(text: &str, places: u32) -> Result<Parsed<i64>, NumberError> {
     let number = Digits::split(text).ok_or(NumberError::Malformed)?;
     let digits = number.digits.trim_start_matches('0');
     if digits.is_empty() {
         return Ok(Parsed { value: 0, rounded: false });
     }
-    // Where the decimal point stands, counted from the first digit that is not zero.
+    // Position of the decimal point, counted from the first non-zero digit.
     let leading_zeros = (number.digits.len() - digits.len()) as i64;
     let point = number.point.saturating_sub(leading_zeros);
     if point > LIMIT_DIGITS {
@@ -216,7 +217,7 @@ pub fn parse(text: &str, places: u32) -> Result<Parsed<i64>, NumberError> {
     Ok(Parsed { value: if number.negative { -value } else { value }, rounded })
 }
 
-/// Reads a whole number: 30, 30.0 or 3e1; none where any digit behind the point is not zero.
+/// Parses a whole number: 30, 30.0 or 3e1; `None` if a digit after the point is not zero.
 pub fn parse_whole(text: &str) -> Option<i64> {
     let number = Digits::split(text)?;
     let behind = usize::try_from(number.point.max(0)).ok()?;
@@ -224,7 +225,7 @@ pub fn parse_whole(text: &str) -> Option<i64> {
     if is_whole { parse(text, 0).ok().map(|parsed| parsed.value) } else { None }
 }
 
-/// The digit at a place; 0 before the first and behind the last one.
+/// The digit at a place; 0 before the first and after the last digit.
 fn digit(digits: &str, at: i64) -> i64 {
     let digit = usize::try_from(at).ok().and_then(|at| digits.as_bytes().get(at));
     digit.map_or(0, |byte| i64::from(byte - b'0'))
@@ -237,12 +238,13 @@ fn lost_more_than_noise(digits: &str, end: i64, places: i64, up: bool) -> bool {
     if (end..noise_at).any(|at| digit(digits, at) != expected) {
         return true;
     }
-    // Exactly 1e-9 below the rounded value is a loss; anything after the nines makes it less.
+    // Exactly 1e-9 below the rounded value is a loss; further digits after the nines make the difference
+    // smaller.
     up && usize::try_from(noise_at)
         .is_ok_and(|at| digits.get(at..).is_none_or(|rest| rest.bytes().all(|byte| byte == b'0')))
 }
 
-/// A number split into its digits without the point, the place of the point, and the sign.
+/// A number split into its digits without the point, the position of the point, and the sign.
 struct Digits {
     negative: bool,
     digits: String,
@@ -267,7 +269,7 @@ impl Digits {
         if !has_form {
             return None;
         }
-        // An exponent beyond i64 is beyond every limit anyway.
+        // An exponent beyond i64 exceeds every limit anyway.
         let size = unsigned.map_or(0, |size| size.parse::<i64>().unwrap_or(i64::MAX / 4).min(i64::MAX / 4));
         let shift = if exponent.is_some_and(|exponent| exponent.starts_with('-')) { -size } else { size };
         let digits = [whole, fraction.unwrap_or_default()].concat();

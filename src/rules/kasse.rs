@@ -1,4 +1,4 @@
-//! The cash register: kinds of receipts, and what was printed of a line (specification, Barverkauf; D7).
+//! The cash register: kinds of receipts, and the printed amounts of a line (specification, Barverkauf; D7).
 
 use super::fixed::{Money, Percent, Price, TooLarge};
 use super::tax::contained_tax;
@@ -13,9 +13,9 @@ choice! {
     }
 }
 
-/// Gross and contained tax of a line, from the amounts that a register printed (DSFinV-K,
-/// Bonpos_USt). A register that computes gross leaves net and tax blank or 0, one that computes
-/// net leaves gross blank or 0. None where nothing was printed.
+/// Returns gross and contained tax of a line from the amounts that a register printed (DSFinV-K, Bonpos_USt).
+/// A register that computes gross leaves net and tax blank or 0; one that computes net leaves gross blank or
+/// 0. `None` if nothing was printed.
 pub fn printed(
     brutto: Option<Price>,
     netto: Option<Price>,
@@ -40,7 +40,7 @@ pub fn printed(
     })
 }
 
-/// Whether a register's net and tax come to its gross, to the cent, where it printed all three.
+/// Whether a register's net and tax add up to its gross, to the cent; true if it did not print all three.
 pub fn adds_up(brutto: Option<Price>, netto: Option<Price>, ust: Option<Price>) -> bool {
     let said = |amount: Option<Price>| amount.filter(|amount| !amount.is_zero());
     let (Some(brutto), Some(netto), Some(ust)) = (said(brutto), said(netto), ust) else { return true };
@@ -60,7 +60,7 @@ mod tests {
     fn what_a_register_left_out_follows_from_what_it_printed() {
         let table = [
             (("11.90", "10.00", "1.90"), Some("11.90 1.90")),
-            // As printed, even where it is not what we would compute.
+            // The printed amounts, even if we would compute others.
             (("11.90", "10.01", "1.89"), Some("11.90 1.89")),
             (("11.90", "", ""), Some("11.90 1.90")),
             (("11.90", "0", "0"), Some("11.90 1.90")),

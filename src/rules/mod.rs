@@ -1,9 +1,10 @@
-//! Rules: what the trade demands, as arithmetic; values in, values out.
+//! Rules: the arithmetic of the trade; values in, values out.
 //!
-//! In it: prices, tax, units, days, numbers, the pairing of goods ([`pairing`]), the settlement of a harvest ([`settlement`]),
-//! the accounts of a document ([`buchung`]), and the codes and hints of every refusal ([`error`]).
-//! Not in it: SQL, HTTP and the clock. Who needs rows for a rule carries them there.
-//! Begin with `fixed.rs` (decimals), then `document.rs` (types of documents and their states).
+//! Contains: prices, tax, units, days, numbers, the pairing of goods ([`pairing`]), the settlement of a harvest
+//! ([`settlement`]), the accounts of a document ([`buchung`]), and the codes and hints of every refusal
+//! ([`error`]).
+//! Does not contain: SQL, HTTP and the clock. A caller passes in the rows that a rule needs.
+//! Start with `fixed.rs` (decimals), then `document.rs` (types of documents and their states).
 
 pub mod admin_event;
 pub mod buchung;

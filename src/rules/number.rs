@@ -2,7 +2,7 @@
 
 use super::document::BelegTyp;
 
-/// A series of numbers, gap-free per tenant and year.
+/// A series of numbers, without gaps per tenant and year.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reihe {
     Beleg(BelegTyp),
@@ -12,7 +12,7 @@ pub enum Reihe {
     Charge,
     /// Production orders.
     Produktionsauftrag,
-    /// Goods-receipt notes.
+    /// Goods receipts.
     Annahmeschein,
 }
 
@@ -32,7 +32,7 @@ impl Reihe {
         format!("{}-{year:04}-{number:05}", self.as_str())
     }
 
-    /// Year and number of a text that has the form of this series, in any case.
+    /// Parses year and number from a text in the form of this series, in any case.
     pub fn parse(self, text: &str) -> Option<(i64, i64)> {
         let [prefix, year, number]: [&str; 3] = text.split('-').collect::<Vec<_>>().try_into().ok()?;
         let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());

@@ -1,27 +1,29 @@
-//! Whether a text can be what its field says: an IBAN, a BIC, a VAT id, an e-mail address, an article number of GS1.
+//! Plausibility checks: whether a text can be an IBAN, a BIC, a VAT id, an e-mail address or an article
+//! number of GS1.
 
-/// Shortest and longest IBAN (ISO 13616), and that of Germany.
+/// Characters of the shortest and longest IBAN (ISO 13616), and of a German one.
 const IBAN: (usize, usize) = (15, 34);
 const GERMAN_IBAN: usize = 22;
 
-/// Longest part before the @ and longest address (RFC 5321).
+/// Bytes of the longest part before the @ and of the longest address (RFC 5321).
 const LOCAL_BYTES_MAX: usize = 64;
 const EMAIL_BYTES_MAX: usize = 254;
 
 pub const WRONG_IBAN: &str =
     "Die Prüfziffer dieser IBAN stimmt nicht: Vermutlich ist eine Stelle vertippt. Bitte vergleichen.";
 
-/// Whether a text can be an IBAN: its form, and its check digits. Blanks and case do not matter.
+/// Whether a text has the form of an IBAN and correct check digits. Blanks and case are ignored.
 pub fn is_iban(text: &str) -> bool {
     iban_checks(text) == Some(true)
 }
 
-/// Whether a text has the form of an IBAN, and other check digits than it should have.
+/// Whether a text has the form of an IBAN but wrong check digits.
 pub fn has_wrong_check_digits(text: &str) -> bool {
     iban_checks(text) == Some(false)
 }
 
-/// Whether the check digits (ISO 7064, mod 97-10) of what has the form of an IBAN are right.
+/// Whether the check digits (ISO 7064, mod 97-10) are correct; `None` if the text does not have the form of
+/// an IBAN.
 fn iban_checks(text: &str) -> Option<bool> {
     let iban: Vec<u8> =
         text.bytes().filter(|byte| *byte != b' ').map(|byte| byte.to_ascii_uppercase()).collect();
@@ -30,7 +32,7 @@ fn iban_checks(text: &str) -> Option<bool> {
         && rest[..2].iter().all(u8::is_ascii_digit)
         && rest.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
         && (country != b"DE" || iban.len() == GERMAN_IBAN && rest.iter().all(u8::is_ascii_digit));
-    // Country and check digits count last; a letter is the number 10 to 35.
+    // Country and check digits count last; a letter counts as a number from 10 to 35.
     let rotated = iban[4..].iter().chain(&iban[..4]);
     let remainder = rotated.fold(0u32, |sum, byte| match byte {
         b'A'..=b'Z' => (sum * 100 + u32::from(byte - b'A') + 10) % 97,
@@ -39,8 +41,8 @@ fn iban_checks(text: &str) -> Option<bool> {
     has_form.then_some(remainder == 1)
 }
 
-/// Whether a text is a GTIN, the article number of GS1 (EAN): 8, 12, 13 or 14 digits, the last of which checks the
-/// others.
+/// Whether a text is a GTIN, the article number of GS1 (EAN): 8, 12, 13 or 14 digits, the last of which is a
+/// check digit.
 pub fn is_gtin(text: &str) -> bool {
     let digits = text.bytes().rev().take(14).enumerate();
     let sum: u32 = digits.map(|(at, digit)| u32::from(digit.wrapping_sub(b'0')) * [1, 3][at % 2]).sum();
@@ -64,8 +66,8 @@ pub fn is_email(text: &str) -> bool {
         && domain.split('.').all(is_part)
 }
 
-/// Forms of VAT ids behind the letters of the country: 9 a digit, A a letter, X either (EU Commission, VIES; Greece
-/// writes EL, Northern Ireland XI).
+/// Forms of VAT ids after the letters of the country: 9 is a digit, A a letter, X either (EU Commission,
+/// VIES; Greece writes EL, Northern Ireland XI).
 const UST_ID: &[(&str, &[&str])] = &[
     ("AT", &["A99999999"]),
     ("BE", &["9999999999"]),
@@ -106,25 +108,25 @@ fn has_form(text: &str, form: &str) -> bool {
     text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
 }
 
-/// The country of the EU, or `XI`, whose VAT id this is by its form; blanks and case do not count (D7).
+/// Returns the EU country, or `XI`, to which a VAT id belongs by its form; blanks and case are ignored (D7).
 pub fn country_of_eu_ust_id(text: &str) -> Option<&'static str> {
     let (country, forms, rest) = known_country(text)?;
     forms.iter().any(|form| has_form(&rest, form)).then_some(country)
 }
 
-/// Whether a VAT id of a partner, who is in the EU or is not, cannot be one (D7).
+/// Whether a partner's VAT id cannot be valid, given whether the partner is in the EU (D7).
 pub fn is_doubtful_ust_id(text: &str, is_in_eu: bool) -> bool {
     country_of_eu_ust_id(text).is_none() && (is_in_eu || known_country(text).is_some())
 }
 
-/// The letters of a country at the beginning of a VAT id, the forms of its ids, and the rest of this one.
+/// Splits a VAT id: the letters of its country, the forms of VAT ids there, and the rest of this one.
 fn known_country(text: &str) -> Option<(&'static str, &'static [&'static str], String)> {
     let text: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_uppercase();
     let (country, forms) = UST_ID.iter().find(|(country, _)| text.starts_with(country))?;
     Some((country, forms, text[country.len()..].to_owned()))
 }
 
-/// Whether a text, in upper case, has the form of a BIC: 8 or 11 characters (ISO 9362).
+/// Whether an upper-case text has the form of a BIC: 8 or 11 characters (ISO 9362).
 pub fn is_bic(text: &str) -> bool {
     ["AAAAAAXX", "AAAAAAXXXXX"].into_iter().any(|form| has_form(text, form))
 }

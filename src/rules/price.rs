@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::fixed::{Money, Percent, Price, Quantity, TooLarge, divide_rounded};
 
-/// A tiered price: valid from a quantity in the article's unit on.
+/// A tiered price, valid from a quantity in the article's unit on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Staffelpreis")]
 pub struct Tier {
@@ -13,16 +13,16 @@ pub struct Tier {
     pub preis: Price,
 }
 
-/// 100 %, in units of a per cent.
+/// 100 % in the smallest units of [`Percent`].
 const HUNDRED: i128 = Percent::whole(100).units() as i128;
 
-/// The price of the tier with the largest `ab_menge` ≤ |menge| (specification; D6).
+/// Returns the price of the tier with the largest `ab_menge` ≤ |menge| (specification; D6).
 pub fn tier_price(tiers: &[Tier], menge: Quantity) -> Option<Price> {
     let reached = tiers.iter().filter(|tier| tier.ab_menge <= menge.abs());
     reached.max_by_key(|tier| tier.ab_menge).map(|tier| tier.preis)
 }
 
-/// `round2(menge × preis × (1 − rabatt / 100))`, half away from zero.
+/// Computes `round2(menge × preis × (1 − rabatt / 100))`, rounded half away from zero.
 ///
 /// In integers, because the exact product can have more digits than a decimal holds.
 pub fn line_total(menge: Quantity, preis: Price, rabatt: Percent) -> Result<Money, TooLarge> {
@@ -32,7 +32,7 @@ pub fn line_total(menge: Quantity, preis: Price, rabatt: Percent) -> Result<Mone
     Money::from_wide(divide_rounded(product, units / i128::from(Money::UNIT)))
 }
 
-/// A unit price after discount, half away from zero.
+/// The unit price after discount, rounded half away from zero.
 pub fn discounted(preis: Price, rabatt: Percent) -> Result<Price, TooLarge> {
     let product = i128::from(preis.units()) * (HUNDRED - i128::from(rabatt.units()));
     Price::from_wide(divide_rounded(product, HUNDRED))

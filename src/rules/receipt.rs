@@ -7,7 +7,7 @@ use super::price::line_total;
 use crate::choice;
 
 choice! {
-    /// States of a goods-receipt note (D3).
+    /// States of a goods receipt (D3).
     #[derive(Default)]
     pub enum AnnahmescheinStatus {
         #[default]
@@ -17,8 +17,7 @@ choice! {
     }
 }
 
-/// What was delivered, and what the laboratory says of it. A basis that is not known means: no
-/// deduction (D21a).
+/// A delivery: its weight and its laboratory values. A basis that is unknown means no deduction (D21a).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anlieferung {
     /// Delivered weight in kg.
@@ -31,7 +30,7 @@ pub struct Anlieferung {
     pub feuchte: Option<Percent>,
     /// Moisture that is not deducted.
     pub basisfeuchte: Option<Percent>,
-    /// How much weight a per cent of moisture costs, in per cent.
+    /// Weight loss for each per cent of moisture, in per cent.
     pub schwundfaktor: Quantity,
     /// Other deductions in kg.
     pub abzuege: Quantity,
@@ -39,11 +38,11 @@ pub struct Anlieferung {
 
 /// What is left of a delivery after each deduction, in kg, unrounded (D23).
 struct Rest {
-    /// Without impurities.
+    /// After deducting impurities.
     cleaned: Decimal,
-    /// Without the moisture that is too much, too.
+    /// After also deducting excess moisture.
     dried: Decimal,
-    /// Per cent that the moisture takes of `cleaned`.
+    /// Per cent of `cleaned` that is deducted for moisture.
     schwund: Decimal,
 }
 
@@ -57,19 +56,19 @@ impl Rest {
     }
 }
 
-/// What the deductions of a delivery take, each in per cent and kg, for the person who delivered it. The kg are rounded
-/// to 10 g: what is paid for is [`net_quantity`].
+/// The deductions of a delivery, each in per cent and kg, as shown to the person who delivered it. The kg are
+/// rounded to 10 g; the paid quantity is [`net_quantity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abzuege {
     /// Per cent of the delivery: impurities above their basis.
     pub besatz_prozent: Percent,
     pub besatz_kg: Quantity,
-    /// Per cent of what is left then: moisture above its basis, times the factor.
+    /// Per cent of the rest: moisture above its basis, times the factor.
     pub schwund_prozent: Percent,
     pub schwund_kg: Quantity,
 }
 
-/// The deductions of a delivery (D23).
+/// Computes the deductions of a delivery (D23).
 pub fn deductions(anlieferung: &Anlieferung) -> Result<Abzuege, TooLarge> {
     let Rest { cleaned, dried, schwund } = Rest::of(anlieferung);
     let kg = |taken: Decimal| {
@@ -83,7 +82,7 @@ pub fn deductions(anlieferung: &Anlieferung) -> Result<Abzuege, TooLarge> {
     })
 }
 
-/// What is paid for, in whole kg, rounded once, half up; below zero none (D23).
+/// The paid quantity in whole kg, rounded once, half up; `None` if it is below zero (D23).
 pub fn net_quantity(anlieferung: &Anlieferung) -> Result<Option<Quantity>, TooLarge> {
     let net = Rest::of(anlieferung).dried - anlieferung.abzuege.decimal();
     if net.is_sign_negative() && !net.is_zero() {
@@ -121,7 +120,7 @@ mod tests {
             ("50000", "0.6", "0", "25", "13", "1.2", "0", Some("42543.000")),
             ("24860", "2.8", "2.0", "16.2", "14.5", "1.3", "0", Some("24116.000")),
             ("24860", "1.0", "2.0", "13.0", "14.5", "1.3", "0", Some("24860.000")),
-            // A basis that is not known deducts nothing.
+            // An unknown basis deducts nothing.
             ("24860", "2.8", "", "16.2", "", "1.3", "10", Some("24850.000")),
             // Half a kilogram goes up; anything below zero is refused.
             ("1000.5", "", "", "", "", "1", "0", Some("1001.000")),
@@ -150,6 +149,7 @@ mod tests {
     fn deductions_are_named_in_per_cent_and_kg() {
         let quantity = |text: &str| Quantity::parse(text).unwrap().value;
         // menge, besatz, basisbesatz, feuchte, basisfeuchte, schwundfaktor: per cent and kg of both
+        // deductions
         let table = [
             (["24860", "2.8", "2.0", "16.2", "14.5", "1.3"], ["0.80", "198.880", "2.21", "545.010"]),
             (["24860", "2.8", "", "16.2", "", "1.3"], ["0.00", "0.000", "0.00", "0.000"]),

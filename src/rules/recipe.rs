@@ -1,4 +1,4 @@
-//! Production orders: their states, and what a recipe asks for (specification; D13).
+//! Production orders: their states, and the quantities of a recipe (specification; D13).
 
 use super::fixed::{Quantity, TooLarge, divide_rounded};
 use super::unit::{Conversion, is_piece};
@@ -17,7 +17,7 @@ choice! {
 }
 
 impl PaStatus {
-    /// In German words, for the pages.
+    /// The German word shown on pages.
     pub const fn in_words(self) -> &'static str {
         match self {
             PaStatus::InBearbeitung => "in Bearbeitung",
@@ -25,10 +25,10 @@ impl PaStatus {
         }
     }
 
-    /// Whether an order in this state may come into another: forward, also by skipping, into storniert out of any;
-    /// never back (D13).
+    /// Whether an order may change to this state: forward, also skipping states, and from any state to
+    /// storniert; never back (D13).
     pub fn may_become(self, next: PaStatus) -> bool {
-        // The states stand in the order in which an order goes through them.
+        // The states are declared in the order in which an order passes through them.
         next > self
     }
 }
@@ -40,8 +40,8 @@ choice! {
     }
 }
 
-/// A quantity of a recipe times a factor, and whether that had to be rounded: pieces up where
-/// they go in and down where they come out, others to 3 decimals, half up (D13).
+/// Multiplies a recipe's quantity by a factor; also returns whether the result was rounded: pieces up for
+/// inputs and down for outputs, others to 3 decimals, half up (D13).
 pub fn scaled(
     menge: Quantity,
     faktor: Quantity,
@@ -58,7 +58,7 @@ pub fn scaled(
     Ok((Quantity::from_wide(units)?, units * UNIT != product))
 }
 
-/// What a line weighs in kg; none where its unit is none of mass, but for a quantity of 0.
+/// The weight of a line in kg; `None` if its unit is not a unit of mass, unless the quantity is 0.
 pub fn weight(menge: Quantity, einheit: Option<&str>) -> Result<Option<Quantity>, TooLarge> {
     let conversion = einheit.and_then(|einheit| Conversion::between(einheit, "kg"));
     match menge.is_zero() {
@@ -67,7 +67,8 @@ pub fn weight(menge: Quantity, einheit: Option<&str>) -> Result<Option<Quantity>
     }
 }
 
-/// Whether so much cannot, or hardly, come out of what went in: more than 1.05 times or less than half of it (D13).
+/// Whether the outputs are implausible for these inputs: more than 1.05 times or less than half of them
+/// (D13).
 pub fn yield_is_doubtful(inputs: Quantity, outputs: Quantity) -> bool {
     let (inputs, outputs) = (i128::from(inputs.units()), i128::from(outputs.units()));
     outputs * 100 > inputs * 105 || outputs * 2 < inputs

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::error::Hints;
 
-/// What came of a request that names an external_ref: a confirmation, or the record that has it already (D19).
+/// Result of a request that names an external_ref: a confirmation, or the record that already has it (D19).
 #[derive(Debug)]
 pub enum Angelegt<B, T> {
     Neu(B),
@@ -18,14 +18,15 @@ pub struct Wiederholt<T> {
     #[serde(flatten)]
     pub record: T,
     pub idempotent: bool,
-    /// The request says something else than the one that made the record (D19).
+    /// Whether the request differs from the one that created the record (D19).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub inhalt_abweichend: bool,
     pub hinweise: Hints,
 }
 
 impl<T> Wiederholt<T> {
-    /// The record with this business number, and whether the request differs from the one that made it.
+    /// Wraps the existing record with this business number; adds a hint if the request differs from the one
+    /// that created it.
     pub fn of(record: T, nummer: &str, inhalt_abweichend: bool, mut hinweise: Hints) -> Wiederholt<T> {
         if inhalt_abweichend {
             hinweise.add_different_repeat(nummer);

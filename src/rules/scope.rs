@@ -32,15 +32,15 @@ choice! {
 }
 
 choice! {
-    /// What a key is for: each program of a firm needs other scopes.
+    /// The purpose of a key: each kind of program needs other scopes.
     pub enum Purpose {
-        /// Sells: reads what there is, adds customers, writes documents.
+        /// Sells: reads articles and batches, adds customers, writes documents.
         Shop = "shop",
-        /// Weighs lorries, and takes their goods in.
+        /// Weighs lorries and receives their goods.
         Waage = "waage",
-        /// Files documents, and attaches files.
+        /// Files documents and attaches files.
         Dms = "dms",
-        /// Reads what is booked, and hands it over to the tax adviser.
+        /// Reads the bookings and exports them for the tax adviser.
         Buchhaltung = "buchhaltung",
         /// Sells at a register: reads articles, prices, stock and customers.
         Kasse = "kasse",
@@ -74,7 +74,7 @@ impl Purpose {
             ],
             Purpose::Kasse => &[ArtikelgruppenRead, ChargenRead, KasseRead],
         };
-        // Each of them reads customers and articles.
+        // All of them read customers and articles.
         own.iter().copied().chain([KundenRead, ArtikelRead]).collect()
     }
 }
@@ -95,7 +95,7 @@ impl ScopeSet {
         ScopeSet(self.0 | other.0)
     }
 
-    /// Reads scopes separated by blanks, as stored; a scope of a newer version is passed over.
+    /// Parses scopes as stored, separated by blanks; unknown scopes of a newer version are skipped.
     pub fn from_stored(text: &str) -> ScopeSet {
         text.split_ascii_whitespace().filter_map(Scope::parse).collect()
     }

@@ -25,7 +25,7 @@ choice! {
 }
 
 choice! {
-    /// As what a partner gets its e-invoices (D24).
+    /// The form in which a partner receives its e-invoices (D24).
     #[derive(Default)]
     pub enum ERechnung {
         #[default]

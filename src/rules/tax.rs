@@ -9,16 +9,17 @@ use super::error::HintCode;
 use super::fixed::{Money, Percent, TooLarge, divide_rounded};
 use crate::choice;
 
-/// The rate of an item that has none from anywhere (specification: "default stated as 7").
+/// The rate of an item if no source gives one (specification: "default stated as 7").
 pub const RATE_OF_LAST_RESORT: Percent = Percent::whole(7);
 
-/// The tax of an amount, or a Skonto: `round2(base × rate / 100)`, half away from zero (EN 16931 BR-CO-17).
+/// Computes the tax on an amount, or a Skonto: `round2(base × rate / 100)`, half away from zero (EN 16931
+/// BR-CO-17).
 pub fn share(base: Money, rate: Percent) -> Money {
     part(base, rate, Percent::whole(100))
 }
 
-/// The tax contained in a gross amount (D7, cash lines): `round2(gross × rate / (100 + rate))`,
-/// half away from zero.
+/// Computes the tax contained in a gross amount (D7, cash lines): `round2(gross × rate / (100 + rate))`, half
+/// away from zero.
 pub fn contained_tax(gross: Money, rate: Percent) -> Money {
     part(gross, rate, Percent::from_units(Percent::whole(100).units() + rate.units()))
 }
@@ -32,13 +33,13 @@ fn part(amount: Money, rate: Percent, whole: Percent) -> Money {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summen {
     pub netto: Money,
-    /// Sum of the tax of each rate group.
+    /// Sum of the taxes of all rate groups.
     pub mwst: Money,
     pub brutto: Money,
 }
 
 impl Summen {
-    /// Sums of lines: tax is computed per rate group, not per line.
+    /// Sums up lines; tax is computed per rate group, not per line.
     pub fn of(lines: impl IntoIterator<Item = (Money, Percent)>) -> Result<Summen, TooLarge> {
         Summen::of_groups(&groups(lines.into_iter().map(|(total, rate)| ((), rate, total)))?)
     }
@@ -52,16 +53,16 @@ impl Summen {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gruppe<K> {
-    /// What tells apart groups of the same rate; `()` where nothing does.
+    /// Distinguishes groups with the same rate; `()` if nothing does.
     pub merkmal: K,
     /// Rate in per cent.
     pub satz: Percent,
     pub netto: Money,
-    /// [`share`] of this sum.
+    /// The [`share`] of `netto` at this rate.
     pub steuer: Money,
 }
 
-/// The tax groups of lines, in the order in which they appear (D7, EN 16931 BG-23).
+/// Groups lines by tax rate, in order of appearance (D7, EN 16931 BG-23).
 pub fn groups<K: Copy + PartialEq>(
     lines: impl IntoIterator<Item = (K, Percent, Money)>,
 ) -> Result<Vec<Gruppe<K>>, TooLarge> {
@@ -78,7 +79,7 @@ pub fn groups<K: Copy + PartialEq>(
     Ok(groups)
 }
 
-/// What a supplier's invoice prints of a rate (D18).
+/// The amounts that a supplier's invoice prints for one rate (D18).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Steuergruppe")]
 pub struct GedruckteGruppe {
@@ -87,15 +88,15 @@ pub struct GedruckteGruppe {
     pub steuer: Money,
 }
 
-/// What is printed of each rate; a rate may stand there more than once.
+/// The printed amounts of all rates; a rate may occur more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Gedruckt(pub Vec<GedruckteGruppe>);
 
-/// What a printed amount may differ by from the computed one (D18).
+/// Largest accepted difference between a printed and a computed amount (D18).
 const PRINTED_TOLERANCE: Money = Money::from_units(5);
 
-/// A rate whose printed amounts are not the computed ones.
+/// A rate whose printed amounts differ from the computed ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abweichung {
     pub satz: Percent,
@@ -111,7 +112,7 @@ impl Gedruckt {
         Ok(Summen { netto, mwst, brutto: netto.plus(mwst)? })
     }
 
-    /// With the signs of a counter document.
+    /// The same amounts with opposite signs, for a counter document.
     pub fn negated(&self) -> Gedruckt {
         let negated = |group: &GedruckteGruppe| GedruckteGruppe {
             mwst_satz: group.mwst_satz,
@@ -121,7 +122,8 @@ impl Gedruckt {
         Gedruckt(self.0.iter().map(negated).collect())
     }
 
-    /// The first rate that differs from the computed groups by too much, else the first that differs at all.
+    /// Returns the first rate that differs from the computed groups by more than the tolerance, else the
+    /// first that differs at all.
     pub fn differs<K>(&self, computed: &[Gruppe<K>]) -> Option<Abweichung> {
         let rates = computed.iter().map(|group| group.satz).chain(self.0.iter().map(|group| group.mwst_satz));
         let differing = rates.filter_map(|satz| {
@@ -145,15 +147,15 @@ impl Gedruckt {
 }
 
 choice! {
-    /// Why an item is taxed or not: a letter of UNCL5305 (D24, EN 16931 BT-151).
+    /// Why an item is taxed or not: a code of UNCL5305 (D24, EN 16931 BT-151).
     #[derive(Default)]
     pub enum Steuerkategorie {
-        /// Taxed; the only one whose rate is above zero.
+        /// Taxed; the only category with a rate above zero.
         #[default]
         Steuerpflichtig = "S",
         /// Taxed at 0 % (§ 12 Abs. 3 UStG).
         Nullsatz = "Z",
-        /// Exempt, of a Kleinunternehmer or for another reason of § 4 UStG.
+        /// Exempt: sold by a Kleinunternehmer, or for another reason of § 4 UStG.
         Steuerfrei = "E",
         /// The customer owes the tax (§ 13b UStG).
         Steuerschuldumkehr = "AE",
@@ -161,13 +163,13 @@ choice! {
         IgLieferung = "K",
         /// Delivered to a country outside of the EU (§ 6 UStG).
         Ausfuhr = "G",
-        /// Not within the scope of the tax.
+        /// Outside the scope of the tax.
         NichtSteuerbar = "O",
     }
 }
 
 impl Steuerkategorie {
-    /// The category of a rate for which nobody gave a reason: taxed above zero, else exempt (D24).
+    /// The category of a rate that comes without a reason: taxed above zero, else exempt (D24).
     pub fn of_rate(satz: Percent) -> Steuerkategorie {
         match satz == Percent::ZERO {
             true => Steuerkategorie::Steuerfrei,
@@ -175,8 +177,8 @@ impl Steuerkategorie {
         }
     }
 
-    /// Why a partner is not taxed, by the hint that says so: the supplier's invoice names a delivery into another
-    /// country as ours does (D24).
+    /// The category of a partner who is not taxed, by the hint that says why. A supplier's invoice uses the
+    /// same category for a delivery into another country as ours does (D24).
     pub fn without_tax(hint: Option<HintCode>) -> Steuerkategorie {
         match hint {
             Some(HintCode::IgLieferung | HintCode::IgErwerb) => Steuerkategorie::IgLieferung,
@@ -185,14 +187,15 @@ impl Steuerkategorie {
         }
     }
 
-    /// Whether it goes with a rate: `S` with one above zero, each other with zero (EN 16931 BR-S-05, BR-E-05, BR-Z-05).
+    /// Whether the category fits a rate: `S` requires a rate above zero, all others zero (EN 16931 BR-S-05,
+    /// BR-E-05, BR-Z-05).
     pub fn fits(self, satz: Percent) -> bool {
         (self == Steuerkategorie::Steuerpflichtig) == (satz > Percent::ZERO)
     }
 }
 
 choice! {
-    /// A class of tax rates, as `schluessel` of the tax-rate table.
+    /// A class of tax rates: `schluessel` in the tax-rate table.
     pub enum Klasse {
         Normal = "normal",
         Ermaessigt = "ermaessigt",
@@ -202,12 +205,12 @@ choice! {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Satz {
-    /// The class: `normal`, `ermaessigt`, `pauschal_24`, `frei`, or one that was imported.
+    /// The class: `normal`, `ermaessigt`, `pauschal_24`, `frei`, or an imported one.
     pub schluessel: String,
     /// Rate in per cent.
     pub satz: Percent,
     pub gueltig_von: Day,
-    /// Last day; none means until further notice.
+    /// Last day; `None` means until further notice.
     pub gueltig_bis: Option<Day>,
 }
 
@@ -220,26 +223,27 @@ pub fn rate_on(rates: &[Satz], klasse: Klasse, day: Day) -> Option<Percent> {
     valid.max_by_key(|rate| rate.gueltig_von).map(|rate| rate.satz)
 }
 
-/// The class that a rate of master data stands for: the normal or the reduced one, if it has had the rate on any date
-/// (D7). The flat rates of UStG § 24 stand for none.
+/// The class that a rate in the master data stands for: the normal or the reduced one, if it had this rate on
+/// any date (D7). The flat rates of UStG § 24 stand for none.
 pub fn class_of(rates: &[Satz], rate: Percent) -> Option<Klasse> {
     let has = |klasse: &Klasse| rates.iter().any(|of| of.schluessel == klasse.as_str() && of.satz == rate);
     [Klasse::Normal, Klasse::Ermaessigt].into_iter().find(has)
 }
 
-/// A rate of master data on a day: that of its class (19 and 7 are 16 and 5 in the second half of 2020).
+/// The rate in force on a day for a rate in the master data: that of its class (19 and 7 are 16 and 5 in the
+/// second half of 2020).
 pub fn derived_rate(rates: &[Satz], rate: Percent, day: Day) -> Percent {
     class_of(rates, rate).and_then(|klasse| rate_on(rates, klasse, day)).unwrap_or(rate)
 }
 
-/// Whether a rate is one of farmers alone (UStG § 24).
+/// Whether only farmers use this rate (UStG § 24).
 pub fn is_flat_rate(rates: &[Satz], rate: Percent) -> bool {
     let is_flat = |of: &Satz| of.schluessel == Klasse::Pauschal24.as_str() && of.satz == rate;
     class_of(rates, rate).is_none() && rates.iter().any(is_flat)
 }
 
-/// The rate at which a base has this tax to the cent, of those that hold on this day, else of all; none where none or
-/// several give it.
+/// The rate at which a base has this tax to the cent, among those valid on this day, else among all; `None`
+/// if no rate or several give it.
 pub fn rate_that_gives(rates: &[Satz], netto: Money, steuer: Money, day: Day) -> Option<Percent> {
     if steuer.is_zero() {
         return Some(Percent::ZERO);
@@ -279,20 +283,20 @@ pub enum Gebiet {
 pub struct Steuerpartner {
     pub steuerart: Option<Steuerart>,
     pub gebiet: Gebiet,
-    /// Whether the partner has a VAT id of another country than Germany.
+    /// Whether the partner has a VAT id of a country other than Germany.
     pub fremde_ust_id: bool,
 }
 
-/// What a partner means for the items that send no rate.
+/// What a partner implies for items sent without a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partnerregel {
-    /// Nothing: the article's rate stands; the hint, if there is one, is given.
+    /// Nothing: the article's rate applies, and the hint, if any, is given.
     Artikelsatz(Option<HintCode>),
     Klasse(Klasse),
     Null(Option<HintCode>),
 }
 
-/// The rule for a partner (D7): steuerart first, then the country.
+/// Returns the rule for a partner (D7): steuerart first, then the country.
 pub fn partner_rule(typ: BelegTyp, partner: Steuerpartner, ausland_automatik: bool) -> Partnerregel {
     let purchase = typ.seite() == Seite::Einkauf;
     match partner.steuerart {

@@ -1,15 +1,15 @@
-//! Texts as they are searched, compared and ordered (D16, D17).
+//! Texts prepared for search, comparison, sorting and display (D16, D17).
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Letters that decompose into no base letter and mark.
+/// Letters that do not decompose into a base letter and a mark.
 const LETTERS: &[(char, &str)] =
     &[('ß', "ss"), ('æ', "ae"), ('œ', "oe"), ('ø', "o"), ('ł', "l"), ('đ', "d"), ('ð', "d"), ('þ', "th")];
 
-/// Umlauts as they are spelled without; both spellings, ae and a, are searched for.
+/// Umlauts and their spelling without one; a search finds both spellings, ae and a.
 const SPELLED: &[(char, &str)] = &[('ä', "ae"), ('ö', "oe"), ('ü', "ue")];
 const STRIPPED: &[(char, &str)] = &[];
 
@@ -29,7 +29,7 @@ fn fold(text: &str, umlauts: &[(char, &str)]) -> String {
     folded
 }
 
-/// What a record is searched in: its fields folded, umlauts in both spellings, one a line.
+/// Builds the search text of a record: its folded fields, one per line, with umlauts in both spellings.
 pub fn searchable<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     let joined = fields.into_iter().collect::<Vec<_>>().join("\n");
     let (spelled, stripped) = (fold(&joined, SPELLED), fold(&joined, STRIPPED));
@@ -48,7 +48,8 @@ impl Folded {
         Folded { spelled: fold(text, SPELLED), stripped: fold(text, STRIPPED) }
     }
 
-    /// Nothing that can be looked for is left of it. Both spellings differ in umlauts alone, so one tells.
+    /// Whether folding leaves nothing to search for. The spellings differ in umlauts only, so checking one
+    /// suffices.
     fn is_blank(&self) -> bool {
         self.spelled.trim().is_empty()
     }
@@ -57,10 +58,10 @@ impl Folded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Search {
     All,
-    /// Of what was asked for no letter is left when it is folded, as of a combining mark alone: no record matches.
+    /// Folding leaves no letter of the query, for example of a lone combining mark: no record matches.
     Nothing,
-    /// A record matches when it contains each word in one of its spellings. No word is blank: it would be found
-    /// everywhere.
+    /// A record matches if it contains each word in one of its spellings. No word is blank, because a blank
+    /// word would match everywhere.
     Words(Vec<Folded>),
 }
 
@@ -75,17 +76,17 @@ impl Search {
     }
 }
 
-/// Two names are equal when their keys are: trimmed and folded.
+/// Key for comparing names: trimmed and folded.
 pub fn folded_key(text: &str) -> String {
     fold(text.trim(), SPELLED)
 }
 
-/// Two numbers are equal when their keys are: trimmed, regardless of case (D1, D2, D6).
+/// Key for comparing numbers: trimmed, in lower case (D1, D2, D6).
 pub fn case_key(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-/// A text whose plain order is the natural order: lower case, runs of digits by value (D16).
+/// Sort key for the natural order: lower case, runs of digits by value (D16).
 pub fn natural_key(text: &str) -> String {
     let lower = text.to_lowercase();
     let mut key = String::with_capacity(lower.len() + 8);
@@ -98,7 +99,7 @@ pub fn natural_key(text: &str) -> String {
         }
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let digits = rest[..end].trim_start_matches('0');
-        // The length first: a longer number is a larger one.
+        // The length first: a longer number is larger.
         key.push_str(&format!("{:03}", digits.len()));
         key.push_str(digits);
         rest = &rest[end..];
@@ -106,14 +107,14 @@ pub fn natural_key(text: &str) -> String {
     key
 }
 
-/// A name whose plain order is that of DIN 5007-1: ä as a, ß as ss.
+/// Sort key for names by DIN 5007-1: ä as a, ß as ss.
 pub fn din_5007_key(text: &str) -> String {
     fold(text, STRIPPED)
 }
 
-/// A text as a cell of a CSV file, with an apostrophe before whatever a spreadsheet would take for a formula. Where it
-/// separates cells by another character than we do, a cell of its own begins behind each of its separators and behind
-/// a line break, with or without a quote.
+/// Writes a text as a cell of a CSV file, with an apostrophe before anything that a spreadsheet would take
+/// for a formula. A spreadsheet with another separator than ours sees a new cell after each of its separators
+/// and after a line break, with or without a quote.
 pub fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len() + 1);
     let mut begins = true;
@@ -127,8 +128,8 @@ pub fn cell(text: &str) -> String {
     cell
 }
 
-/// A text as a person may see it on a terminal or in a log: characters that steer the terminal, break the line or turn
-/// the direction of writing are escaped as in JSON, so that none shows something else than what is there.
+/// Escapes a text for a terminal or a log: characters that control the terminal, break the line or change the
+/// writing direction are written as in JSON, so that the text cannot disguise its content.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -144,13 +145,13 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters, separators of lines, and marks of the direction of writing.
+/// Whether a character is a control character, a line separator or a mark of writing direction.
 pub fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The name most like a mistyped one; none of none.
+/// Returns the name most similar to a mistyped one; `None` if there are no names.
 pub fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let likeness = |name: &str| strsim::jaro_winkler(typed, name);
     names.into_iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))

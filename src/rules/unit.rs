@@ -14,13 +14,13 @@ const ALIASES: &[(&str, &str)] =
 
 const PIECES: &[&str] = &["stk", "sack", "karton", "pal"];
 
-/// Whether a unit is counted in whole pieces (D13).
+/// Whether quantities in a unit are whole pieces (D13).
 pub fn is_piece(unit: &str) -> bool {
     PIECES.contains(&canonical(unit).as_str())
 }
 
-/// Units by their code in the lists of the United Nations (UN/ECE Recommendation 20; packages, with an X, from 21). Of
-/// codes of one unit the first one is written; the others mean the same to a trader.
+/// Units by their UN/ECE code (Recommendation 20; packages, with an X, from 21). If a unit has several codes,
+/// the first one is written; to a trader the others mean the same.
 const UNECE: &[(&str, &str)] = &[
     ("GRM", "g"),
     ("KGM", "kg"),
@@ -43,18 +43,18 @@ const UNECE: &[(&str, &str)] = &[
     ("LS", "pauschal"),
 ];
 
-/// The UN/ECE code of a unit (EN 16931 BT-130), if it has one here.
+/// The UN/ECE code of a unit (EN 16931 BT-130); `None` if this table has none.
 pub fn unece_code(unit: &str) -> Option<&'static str> {
     let unit = canonical(unit.trim());
     UNECE.iter().find(|(_, known)| known.eq_ignore_ascii_case(&unit)).map(|(code, _)| *code)
 }
 
-/// The unit that a UN/ECE code means, if it is one that is known here.
+/// The unit of a UN/ECE code; `None` if this table does not have the code.
 pub fn of_unece_code(code: &str) -> Option<&'static str> {
     UNECE.iter().find(|(known, _)| *known == code).map(|(_, unit)| *unit)
 }
 
-/// How one unit is expressed in another: `from` grams to `to` grams, or both 1.
+/// The conversion of one unit into another: the weight of each in grams, or 1 for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conversion {
     from: i64,
@@ -64,7 +64,7 @@ pub struct Conversion {
 impl Conversion {
     pub const NONE: Conversion = Conversion { from: 1, to: 1 };
 
-    /// The way back.
+    /// The conversion in the opposite direction.
     pub fn reversed(self) -> Conversion {
         Conversion { from: self.to, to: self.from }
     }
@@ -77,19 +77,19 @@ impl Conversion {
         Some(Conversion { from: grams(&from)?, to: grams(&to)? })
     }
 
-    /// The refusal of a unit (in the field `einheit`) from which there is no way to another.
+    /// The refusal of a unit (in the field `einheit`) that cannot be converted into another.
     pub fn missing(from: &str, to: &str) -> Box<Refusal> {
         let message = format!("Die Einheit {from} lässt sich nicht in {to} umrechnen.");
         Refusal::field(Code::EinheitNichtUmrechenbar, "einheit", message)
     }
 
-    /// A quantity in the other unit, rounded to 6 decimals.
+    /// Converts a quantity into the other unit, rounded to 6 decimals.
     pub fn quantity(self, quantity: Quantity) -> Result<Quantity, TooLarge> {
         scaled(quantity, self.from, self.to)
     }
 
-    /// A price per unit as a price per other unit, rounded to 6 decimals: 0.2455 €/kg is
-    /// 245.50 €/t.
+    /// Converts a price per unit into a price per other unit, rounded to 6 decimals: 0.2455 €/kg is 245.50
+    /// €/t.
     pub fn price(self, price: Price) -> Result<Price, TooLarge> {
         scaled(price, self.to, self.from)
     }

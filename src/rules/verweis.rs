@@ -1,4 +1,4 @@
-//! How a request names a partner or a sales representative (D1, D9).
+//! How a request refers to a partner or a sales representative (D1, D9).
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -16,14 +16,14 @@ pub enum Verweis {
 impl Verweis {
     pub fn of_text(text: &str) -> Verweis {
         if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-            // Larger than any id that exists: found nowhere.
+            // Larger than any existing id, and so never found.
             return Verweis::Nummer(text.parse().unwrap_or(i64::MAX));
         }
         parse_uuid(text).map_or_else(|| Verweis::Name(text.to_owned()), Verweis::Id)
     }
 }
 
-/// A uuid in its one ordinary spelling: no braces, no urn, with hyphens.
+/// Parses a uuid in its usual spelling only: with hyphens, without braces or urn.
 pub fn parse_uuid(text: &str) -> Option<Uuid> {
     if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
 }

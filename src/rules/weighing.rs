@@ -3,7 +3,7 @@
 use super::fixed::Quantity;
 use crate::choice;
 
-/// Heaviest lorry a scale of ours can carry (D12), in kg.
+/// Heaviest lorry that our scales can carry (D12), in kg.
 pub const WEIGHT_MAX: Quantity = Quantity::whole(200_000);
 
 choice! {
@@ -23,8 +23,8 @@ choice! {
     }
 }
 
-/// Net weight, |first − second| in kg, and direction: goods were brought in where the first is heavier. None when both
-/// weights are equal.
+/// Returns the net weight, |first − second| in kg, and the direction: goods came in if the first weight is
+/// heavier. `None` if both weights are equal.
 pub fn net(erst: Quantity, zweit: Quantity) -> Option<(Quantity, Richtung)> {
     if erst == zweit {
         return None;

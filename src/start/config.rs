@@ -1,4 +1,4 @@
-//! Settings of the server: flag, else environment, else configuration file, else default.
+//! Settings of the server, from flag, environment, configuration file or default, in this order.
 
 mod file;
 mod settings;
@@ -42,7 +42,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the settings: `flags` by name, the environment, and the file, if there is one.
+    /// Reads the settings from `flags` by name, from the environment, and from the file, if there is one.
     pub fn load(
         flags: &BTreeMap<&'static str, String>,
         environment: impl Fn(&str) -> Option<String>,
@@ -119,9 +119,11 @@ fn leitstand(values: &Values) -> Result<Zugang, String> {
     let modus = values.parsed("leitstand", Modus::parse, &Modus::texts())?;
     let certificate = Some(values.text("tls_certificate")).filter(|path| !path.is_empty()).map(PathBuf::from);
     if modus == Modus::Netz && certificate.is_none() && values.text("trusted_proxies").is_empty() {
-        return Err("leitstand = \"netz\" ohne TLS schickte Passwörter lesbar durch das Netz: tls_certificate und tls_key setzen \
-                    (`partnerd tls self-signed` macht beide), oder trusted_proxies, wo ein Proxy TLS spricht"
-            .to_owned());
+        return Err(
+            "leitstand = \"netz\" ohne TLS schickte Passwörter lesbar durch das Netz: tls_certificate und \
+             tls_key setzen (`partnerd tls self-signed` macht beide), oder trusted_proxies, wo ein Proxy TLS spricht"
+                .to_owned(),
+        );
     }
     let expected =
         "Namen dieses Rechners wie muehle.local, mit Komma getrennt, ohne http, Port, Pfad und Leerzeichen";
@@ -130,8 +132,8 @@ fn leitstand(values: &Values) -> Result<Zugang, String> {
     Ok(Zugang { modus, hosts, certificate, max_daily_limit })
 }
 
-/// A name or an address of a machine as browsers send it, in lower case, an address without brackets. What would never be
-/// sent is refused.
+/// Parses the name or address of a machine as browsers send it: in lower case, an address without brackets.
+/// Refuses what no browser would send.
 fn host(text: &str) -> Option<String> {
     if let Ok(address) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
         return Some(address.to_canonical().to_string());
@@ -142,14 +144,14 @@ fn host(text: &str) -> Option<String> {
 }
 
 fn nightly(values: &Values) -> Result<Option<Nightly>, String> {
-    // Also where no backups are made yet: the day on which they are switched on is too late.
+    // Checked even while no backups are made: the day they are switched on would be too late.
     let minute = values.parsed("backup_time", minute, "eine Uhrzeit wie 02:30")?;
     let keep = values.number("backup_keep", 10_000)? as usize;
     let folder = values.text("backup_folder");
     Ok((!folder.is_empty()).then(|| Nightly { folder: PathBuf::from(folder), minute, keep }))
 }
 
-/// The values in force, and how they are read: what cannot be read is refused with its name and where it came from.
+/// The values in force, and how to parse them; an invalid one is refused with its name and origin.
 struct Values(Vec<InForce>);
 
 impl Values {
@@ -181,7 +183,7 @@ impl Values {
         found.map(|at| at == 1).ok_or_else(|| self.complain(name, &words.join(" oder ")))
     }
 
-    /// From 1 to max.
+    /// Parses a number from 1 to `max`.
     fn number(&self, name: &str, max: u64) -> Result<u64, String> {
         match self.text(name).parse::<u64>() {
             Ok(number) if (1..=max).contains(&number) => Ok(number),
@@ -194,7 +196,7 @@ impl Values {
     }
 }
 
-/// The address and port that a text which is none probably means.
+/// Returns the address and port that an invalid text probably means.
 fn meant(text: &str) -> String {
     let text = text.trim();
     let text = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
@@ -221,15 +223,15 @@ fn network(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
 }
 
-/// Minutes since midnight of a time, as 02:30.
+/// Parses a time such as 02:30 into minutes since midnight.
 fn minute(text: &str) -> Option<u32> {
     let (hours, minutes) = text.split_once(':')?;
     let (hours, minutes) = (hours.parse::<u32>().ok()?, minutes.parse::<u32>().ok()?);
     (hours < 24 && minutes < 60).then_some(hours * 60 + minutes)
 }
 
-/// The origin of a web page as browsers send it: scheme, host, and the port where it is not the usual
-/// one. What would never be sent is refused.
+/// Parses the origin of a web page as browsers send it: scheme, host, and the port unless it is the default.
+/// Refuses what no browser would send.
 fn origin(text: &str) -> Option<String> {
     let uri: hyper::Uri = text.parse().ok()?;
     let (scheme, authority) = (uri.scheme_str()?.to_lowercase(), uri.authority()?);
@@ -241,7 +243,7 @@ fn origin(text: &str) -> Option<String> {
     let has_more = uri.path() != "/" || text.contains(['?', '#', '@', '*']) || !text.is_ascii();
     let host = authority.host().to_lowercase();
     let port = authority.port_u16();
-    // A port that is none is not left out silently.
+    // An invalid port is refused rather than dropped silently.
     if has_more || (port.is_none() && authority.as_str().len() != host.len()) {
         return None;
     }
@@ -251,7 +253,7 @@ fn origin(text: &str) -> Option<String> {
     })
 }
 
-/// A route by method and path, as `POST /api/v1/kunden`.
+/// Parses a route given by method and path, such as `POST /api/v1/kunden`.
 fn route(text: &str) -> Option<String> {
     let mut names = routes::all().map(Route::name);
     names.find(|name| name == text)

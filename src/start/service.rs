@@ -1,4 +1,4 @@
-//! The service: the gate and the pages for people on one database, with the threads that they need.
+//! The service on one database: the gate, the Leitstand, and the threads that they need.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::leitstand::operations::restoring::{Order, Restored};
 use crate::operations::midnight::{self, Midnight};
 use crate::operations::nightly::Schedule;
 use crate::operations::z3::Ueberlassungen;
-use crate::operations::{retention, sealing};
+use crate::operations::{backups, sealing};
 use crate::platform::db::file::connection::open_writer;
 use crate::platform::db::file::files::beside;
 use crate::platform::db::file::german::in_german;
@@ -40,7 +40,7 @@ use crate::platform::http::router::Router;
 use crate::platform::http::server::{Limits, serve};
 use crate::rules::day::Instant;
 
-/// A service on a database. It holds the lock that keeps a second one away.
+/// A running service on a database. It holds the lock that keeps a second one away.
 pub struct Service {
     pub gate: Arc<Gate>,
     front: Arc<Front>,
@@ -52,7 +52,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens or creates the database, brings it to this version, and starts the threads.
+    /// Opens or creates the database, migrates it to this version, and starts the threads.
     pub fn open(database: &Path, clock: Clock, policy: &Policy) -> Result<Service> {
         let database = &*lock::resolved(database);
         let lock = lock::for_server(database)?;
@@ -105,32 +105,32 @@ impl Service {
         serve(listener, Arc::clone(&self.front), Arc::clone(&self.clock), limits, tls, stop)
     }
 
-    /// Has the pages take orders to restore a backup: whoever calls this carries out what [`Service::close`] gives. They
-    /// say what the last one came to.
+    /// Lets the pages accept orders to restore a backup; the caller carries out the order that
+    /// [`Service::close`] returns. `last` is the result of the previous order, for the pages to show.
     pub fn take_orders(&self, last: Option<Restored>) {
         self.front.leitstand.iter().for_each(|leitstand| leitstand.restoring().take_orders(last.clone()));
     }
 
-    /// Finishes what is queued and closes the database; an order to restore, if that is why it ends. No request may run any
-    /// more.
+    /// Finishes queued work and closes the database. Returns the order to restore, if that is why the service
+    /// ends. No request may run any more.
     pub fn close(self) -> Option<Order> {
         let Service { gate, front, writer, midnight, ueberlassungen, clock: _, _lock } = self;
         front.leitstand.iter().for_each(|leitstand| leitstand.stop());
         let order = front.leitstand.as_ref().and_then(|leitstand| leitstand.restoring().order());
         midnight.stop();
         ueberlassungen.stop();
-        // Whoever closes the last connection removes the write-ahead log, unless that one only reads. Where a long read
-        // still runs, or a request waits for its key, the log stays for the next start.
+        // Closing the last connection removes the write-ahead log, unless that connection is read-only. If a
+        // long read still runs, or a request waits for its key, the log remains for the next start.
         drop((front, gate));
         writer.stop();
         order
     }
 }
 
-/// When the newest row of both logs was written.
+/// Returns when the newest row of both logs was written; logs a warning if the clock disagrees with it.
 fn newest_row(connection: &Connection, clock: &Clock) -> Result<Option<Instant>> {
     let newest = newest_of_both(connection)?;
-    // What is written with the wrong time has the wrong day.
+    // Rows written at a wrong time get the wrong day.
     if let Some((_, sentence)) = newest.and_then(|newest| of_clock(newest, clock())) {
         log(&sentence);
     }
@@ -144,14 +144,14 @@ fn start_midnight(gate: &Arc<Gate>, database: &Path, newest: Option<Instant>) ->
 }
 
 fn front(gate: &Arc<Gate>, database: &Path) -> Result<Arc<Front>> {
-    retention::remove_copies(database)?;
+    backups::remove_copies(database)?;
     let is_wanted = gate.policy.leitstand.modus != Modus::Aus;
     let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, database);
     let leitstand = is_wanted.then(leitstand).transpose()?;
     Ok(Arc::new(Front { gate: Arc::clone(gate), leitstand: leitstand.map(Arc::new) }))
 }
 
-/// Opens or creates a database for the writer: it has this version, is sealed, and days that are over are ended.
+/// Opens or creates a database for the writer: migrated to this version, sealed, with past days completed.
 fn open_current(database: &Path, clock: &Clock, policy: &Policy) -> Result<(Connection, Option<Secret>)> {
     checkpoint::settle(database, !policy.foreign_checkpoints)?;
     migrate(database, clock())?;
@@ -167,7 +167,7 @@ fn open_current(database: &Path, clock: &Clock, policy: &Policy) -> Result<(Conn
     Ok((connection, secret))
 }
 
-/// The journal of the log of requests, whose rows from before are in their table now, and the counts of the quota.
+/// Opens the journal of the request log, moves its old rows into their table, and loads the counts of the quota.
 fn open_journal(
     database: &Path,
     connection: &mut Connection,
@@ -182,7 +182,7 @@ fn open_journal(
     Ok((journal, quota, take_in))
 }
 
-/// The thread that moves the write-ahead log, unless another program does.
+/// Starts the thread that moves the write-ahead log into the database, unless another program does that.
 fn start_checkpoints(
     database: &Path,
     policy: &Policy,
@@ -196,10 +196,10 @@ fn no_thread(error: std::io::Error) -> Failure {
     Failure::Broken(format!("ein Thread lässt sich nicht starten: {}", in_german(&error)))
 }
 
-/// Threads for what takes many milliseconds: Base64, digests, parsing and compressing of much.
+/// Threads for work of many milliseconds: Base64, digests, parsing and compressing large bodies.
 const HEAVY_THREADS: u32 = 2;
 
-/// The threads that read sockets, and with them the database in place. They keep no snapshot while they rest.
+/// Builds the threads that read sockets and, in place, the database. An idle thread holds no snapshot.
 pub fn runtime() -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
         .worker_threads(threads() as usize)

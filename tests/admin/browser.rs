@@ -1,5 +1,5 @@
-//! A backup put back in the browser: the process stops, restores and serves again by itself, and whenever it is killed one
-//! of the two databases is whole.
+//! A backup restored in the browser: the process stops serving, restores and serves again by itself, and
+//! whenever it is killed, one of the two databases is whole.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use crate::process::{Folder, Running};
 const PASSWORD: &str = "Roggen im Silo drei";
 const LIST: &str = "/leitstand/sicherung";
 
-/// A browser of one page after the other.
+/// A browser that opens one page after the other.
 struct Browser {
     agent: Agent,
     base: String,
     cookie: String,
-    /// The form that was sent last.
+    /// The form sent last.
     last: String,
 }
 
@@ -29,7 +29,7 @@ struct Shown {
 }
 
 impl Browser {
-    /// Somebody who keeps the house, with a session.
+    /// Creates a person who manages all companies, with a session.
     fn of_erika(folder: &Folder, server: &Running) -> Browser {
         let link = folder.result(&["user", "create", "Erika", "--role", "verwalten"]);
         let mut browser = Browser::on(server);
@@ -78,7 +78,7 @@ impl Browser {
         self.send(path, None).unwrap()
     }
 
-    /// Opens a page, fills its form and sends it.
+    /// Opens a page, fills in its form and sends it.
     #[track_caller]
     fn fill(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let page = self.get(path);
@@ -93,7 +93,8 @@ impl Browser {
         self.send(path, Some(self.last.clone())).unwrap()
     }
 
-    /// The page of backups once it says what a restore came to. Until the old service has stopped, that one may answer.
+    /// Waits for the backups page to show the result of a restore. Until the old service has stopped, that
+    /// one may still answer.
     fn after_restore(&mut self) -> Shown {
         let until = Instant::now() + Duration::from_secs(120);
         loop {
@@ -107,7 +108,7 @@ impl Browser {
         }
     }
 
-    /// Makes a backup; the page of it.
+    /// Makes a backup; returns its page.
     fn back_up(&mut self) -> String {
         assert_eq!(self.fill(LIST, &[]).status, 303);
         let until = Instant::now() + Duration::from_secs(60);
@@ -122,7 +123,7 @@ impl Browser {
     }
 }
 
-/// The database of before that was set aside last.
+/// The databases that restores set aside.
 fn aside(folder: &Folder) -> Vec<std::path::PathBuf> {
     let files = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|path| path.to_string_lossy().contains("before-restore")).collect()
@@ -141,7 +142,7 @@ fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
     let restore = format!("{one}/zurueckspielen");
     assert!(erika.get(&one).text.contains(&restore));
 
-    // First what would be lost; then the password.
+    // The page first shows what would be lost, then asks for the password.
     let page = erika.get(&restore);
     let row = page.text.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
     let cells: Vec<_> = row
@@ -158,9 +159,9 @@ fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
         let pid = server.pid();
         let begun = erika.fill(&restore, &[("passwort", PASSWORD)]);
         assert!(begun.status == 200 && begun.refresh.contains(LIST), "{} {}", begun.status, begun.text);
-        // Whoever asks now waits until it serves again; the session is older than the backup.
+        // Requests wait until the service is back; the session is newer than the backup, so it is gone.
         let mut page = erika.after_restore();
-        // What the restore before came to is said by the service of before, for a moment.
+        // For a moment the old service may still show the result of the previous restore.
         while aside(&folder).len() < round {
             page = erika.after_restore();
         }
@@ -169,7 +170,7 @@ fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
         assert_eq!(kept.len(), round, "{kept:?}");
         assert!(kept.iter().all(|kept| count(kept, "kunde") == 2), "{kept:?}");
         assert!(kept.iter().any(|kept| page.text.contains(kept.to_str().unwrap())), "{}", page.text);
-        // Who loads the page anew sends its form again.
+        // Reloading the page sends its form again.
         let reloaded = erika.send(&restore, Some(erika.last.clone())).unwrap();
         assert!(
             reloaded.status == 412 && reloaded.text.contains("Noch einmal geschieht es nicht"),
@@ -185,14 +186,14 @@ fn a_backup_is_put_back_in_the_browser_by_the_server_itself() {
         folder.result(&["audit", "verify"]);
         let changes = folder.result(&["--json", "audit", "changes"]);
         assert!(changes.contains("zurueckgespielt") && changes.contains("Leitstand: Erika"), "{changes}");
-        // It works as before, also for another time.
+        // Everything works as before, also the second time.
         create("Schmid");
     }
     server.signal("TERM");
     assert!(server.end().0.success());
 }
 
-/// A server with two customers, and the page of a backup that has one of them.
+/// A server with two customers, and the page of a backup that contains one of them.
 struct BackedUp {
     folder: Folder,
     server: Running,
@@ -219,13 +220,13 @@ impl BackedUp {
         assert_eq!(created.status, 201);
     }
 
-    /// Begins to restore.
+    /// Orders the restore.
     fn restore(&mut self) {
         let form = format!("{}/zurueckspielen", self.backup);
         assert_eq!(self.erika.fill(&form, &[("passwort", PASSWORD)]).status, 200);
     }
 
-    /// Serves again what the server left; whether that is the backup, which then has two customers again.
+    /// Starts a server again on the files left; returns whether it is the backup, which then gets two customers again.
     fn serve_again(&mut self) -> bool {
         self.server = self.folder.serve(&[]);
         self.erika.base = format!("http://{}", self.server.address);
@@ -246,7 +247,7 @@ impl BackedUp {
 fn whenever_it_is_killed_while_it_restores_one_of_the_two_databases_is_whole() {
     let mut of = BackedUp::new();
     let (mut before, mut after) = (0, 0);
-    // The last one is killed once it is done, however long that takes.
+    // The last server is killed once the restore is done, however long that takes.
     for pause in [0, 20, 40, 60, 80, 120, 160, 240, 400, 800, u64::MAX] {
         of.restore();
         match pause {
@@ -264,8 +265,8 @@ fn a_server_that_is_stopped_while_it_restores_ends_in_order_with_one_of_the_two_
     let mut of = BackedUp::new();
     let part = of.folder.file("partnerd.db-restore-part");
     let (mut before, mut after) = (0, 0);
-    // It is told once its copy is begun, until that was once early enough, and then once the database of before has a
-    // second name.
+    // Stops the server once the copy has begun, until that was early enough once, and then once the previous
+    // database has got its second name.
     while before == 0 || after == 0 {
         assert!(before + after < 20, "stopped {before} times before the exchange and {after} times after");
         of.restore();

@@ -1,4 +1,4 @@
-//! A second server on a file that is served, by whatever name it knows the file (P24).
+//! A second server on a file already in use is refused, under whatever name it knows the file (P24).
 
 use crate::process::Folder;
 use crate::{refused, serve_in_vain};
@@ -21,7 +21,7 @@ fn a_second_server_is_refused_by_whatever_name_it_knows_the_file() {
     );
 }
 
-/// A copy by hard links (cp -al, some backup programs) is the same file, with a log of its own beside each name.
+/// A copy by hard links (cp -al, some backup programs) is the same file, but each name has its own log beside it.
 #[test]
 fn a_file_that_is_served_is_opened_by_no_other_name_and_with_no_deleted_lock() {
     let folder = Folder::new();

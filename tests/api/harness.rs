@@ -10,11 +10,13 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{ExitStatus, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,8 +26,9 @@ use flate2::read::GzDecoder;
 use partnerd::master::tenants;
 use partnerd::platform::db::Clock;
 use partnerd::platform::db::file::connection::open_writer;
+use partnerd::platform::db::migrate::migrate;
 use partnerd::platform::gate::Policy;
-use partnerd::platform::gate::access::key::{self, Grant, NewKey};
+use partnerd::platform::gate::access::key::{self, Grant};
 use partnerd::platform::http::server::Limits;
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
@@ -78,6 +81,7 @@ impl Server {
     pub fn start_with(now: &str, policy: Policy) -> Server {
         let folder = TempDir::new().unwrap();
         let database = folder.path().join("test.db");
+        std::fs::write(&database, migrated(now)).unwrap();
         let now = Arc::new(AtomicI64::new(Instant::parse(now).unwrap().millis()));
         let (address, stop, thread) = serve(database.clone(), Arc::clone(&now), policy.clone());
         let (stop, thread) = (Some(stop), Some(thread));
@@ -143,11 +147,13 @@ impl Server {
     /// A key of a company.
     pub fn key_with(&self, tenant: i64, grant: Grant) -> Client {
         let connection = open_writer(&self.database).unwrap();
-        let strong = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
-        // A hash that is soon verified: hundreds of tests have a key each.
-        let cheap = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
-        let hash = cheap.hash_password(strong.text.as_bytes()).unwrap().to_string();
-        let new = NewKey { hash, ..strong };
+        // A hash that is soon made and verified: hundreds of tests have a key each.
+        let cheap = |key: &str| {
+            let argon2 =
+                Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
+            Ok(argon2.hash_password(key.as_bytes()).unwrap().to_string())
+        };
+        let new = key::generate_with(&key::mac_secret(&connection).unwrap(), cheap).unwrap();
         key::insert(&connection, tenant, &new, &grant, self.instant()).unwrap();
         self.client(tenant, Some(new.text))
     }
@@ -231,6 +237,19 @@ impl Drop for Server {
     }
 }
 
+/// An empty database as `migrate` makes it at an instant, made once for all tests that begin then.
+fn migrated(now: &str) -> Vec<u8> {
+    static MADE: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || {
+        let folder = TempDir::new().unwrap();
+        let database = folder.path().join("test.db");
+        migrate(&database, Instant::parse(now).unwrap()).unwrap();
+        std::fs::read(&database).unwrap()
+    };
+    made.entry(now.to_owned()).or_insert_with(make).clone()
+}
+
 fn serve(
     database: PathBuf,
     now: Arc<AtomicI64>,
@@ -265,10 +284,12 @@ fn serve(
     (address.recv().unwrap(), stop, thread)
 }
 
-/// Runs the real command line on a database.
+/// Runs the real command line on a database, in this process: a process of its own costs more than most tests. Where
+/// signals, the log or the environment are what is tested, `tests/process` starts the executable.
 pub fn cli(database: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_partnerd"));
-    command.arg("--db").arg(database).args(arguments).output().unwrap()
+    let all = [OsStr::new("--db"), database.as_os_str()].into_iter().chain(arguments.iter().map(OsStr::new));
+    let (code, [stdout, stderr]) = partnerd::start::cli::captured(all.map(OsStr::to_owned));
+    Output { status: ExitStatus::from_raw(i32::from(code) << 8), stdout, stderr }
 }
 
 /// A request that must be in the audit log.

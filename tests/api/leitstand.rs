@@ -1,5 +1,5 @@
-//! The pages for people (D27): who gets in, and what those who should not cannot do. Forms and addresses are walked from
-//! the table of pages, so that a new page is tested with its row.
+//! The Leitstand (D27): who gets in, and what is refused to everybody else. Forms and addresses come from the
+//! table of pages, so that a new page is tested once it has a row there.
 
 mod abrechnen;
 mod angriffe;
@@ -44,19 +44,19 @@ use ureq::http::Request;
 
 use crate::harness::Server;
 
-/// A password that nobody lists.
+/// A password that is in no list of common passwords.
 pub const PASSWORD: &str = "Roggen im Silo drei";
 
-/// A browser: it keeps the cookie and follows nothing by itself.
+/// A browser that keeps the cookie and follows no redirect by itself.
 pub struct Browser {
     agent: Agent,
     pub base: String,
     pub cookie: Option<String>,
-    /// Its address, as a proxy of ours says it.
+    /// Its address, as reported by a trusted proxy.
     pub from: Option<String>,
 }
 
-/// What a browser was sent.
+/// An answer as the browser got it.
 pub struct Shown {
     pub status: u16,
     pub text: String,
@@ -104,7 +104,7 @@ impl Browser {
         shown
     }
 
-    /// The same, where even a 5xx may be right.
+    /// Sends a request whose answer may also be a 5xx.
     pub fn send_unchecked(
         &mut self,
         method: &str,
@@ -151,7 +151,7 @@ impl Browser {
         self.send("POST", path, &[], &encoded(fields))
     }
 
-    /// Opens a page, fills its form and sends it.
+    /// Opens a page, fills in its form and sends it.
     pub fn fill(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let page = self.get(path);
         page.is(200);
@@ -160,7 +160,8 @@ impl Browser {
         self.post(path, &hidden.chain(fields.iter().copied()).collect::<Vec<_>>())
     }
 
-    /// Opens a page, fills its form and sends it with a file: its field, name and content; a blank field: none.
+    /// Opens a page, fills in its form and sends it with a file, given as field, name and content; a blank
+    /// field means no file.
     pub fn upload(&mut self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Shown {
         let page = self.get(path);
         page.is(200);
@@ -169,7 +170,7 @@ impl Browser {
         self.post_file(path, &hidden.chain(fields.iter().copied()).collect::<Vec<_>>(), file)
     }
 
-    /// Sends a form with a file, as [`Browser::upload`] does, without opening its page.
+    /// Sends a form with a file, like [`Browser::upload`], without opening its page.
     pub fn post_file(&mut self, path: &str, fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> Shown {
         let (kind, body) = form_with_file(fields, file);
         self.send_bytes("POST", path, &[("content-type", kind)], body)
@@ -180,7 +181,7 @@ impl Browser {
     }
 }
 
-/// What a browser would send of the last form of a page: its fields as they stand.
+/// The fields of the last form of a page with their values, as a browser would send them.
 fn fields(page: &str) -> Vec<(String, String)> {
     let form = page.rsplit("<form").next().unwrap();
     let attribute = |tag: &str, name: &str| {
@@ -205,7 +206,7 @@ fn fields(page: &str) -> Vec<(String, String)> {
     fields
 }
 
-/// Fills the form that is shown, and presses a button; a blank one saves.
+/// Fills in the form that is shown, and presses a button; a blank name saves.
 pub fn press(
     browser: &mut Browser,
     path: &str,
@@ -225,7 +226,7 @@ pub fn press(
     browser.post(path, &sent)
 }
 
-/// A form with a file, and its content-type.
+/// The body of a form with a file, and its content-type.
 pub fn form_with_file(fields: &[(&str, &str)], file: (&str, &str, &[u8])) -> (&'static str, Vec<u8>) {
     let mut body = Vec::new();
     for (name, value) in fields {
@@ -253,7 +254,7 @@ pub fn encoded(fields: &[(&str, &str)]) -> String {
         .join("&")
 }
 
-/// The link of a new person, as the command line prints it: its path.
+/// Creates a person; returns the path of the link that the command line prints.
 pub fn link(server: &Server, arguments: &[&str]) -> String {
     let output = server.cli(&[&["user"], arguments].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -262,7 +263,7 @@ pub fn link(server: &Server, arguments: &[&str]) -> String {
     format!("/leitstand/{path}")
 }
 
-/// A new person who is logged in.
+/// Creates a person who is logged in.
 pub fn person(server: &Server, arguments: &[&str]) -> Browser {
     let path = link(server, &[&["create"], arguments].concat());
     let mut browser = Browser::on(server);
@@ -275,7 +276,7 @@ pub fn address(page: &Page, firma: i64, id: &str) -> String {
     page.pattern.replace("{firma}", &firma.to_string()).replace("{id}", id)
 }
 
-/// Pages with a form that only some may send.
+/// Pages with a form that only some people may send.
 pub fn forms() -> impl Iterator<Item = &'static Page> {
     PAGES.iter().filter(|page| !matches!(page.take, Take::Nothing))
 }

@@ -1,5 +1,5 @@
-//! The interface over HTTP: the real server on a real socket and a real SQLite file. One file per
-//! subject; `harness` explains how a test is written.
+//! The interface over HTTP: the real server on a real socket and a real SQLite file. One file per subject;
+//! `harness` explains how to write a test.
 
 #[path = "../datev/mod.rs"]
 mod datev;
@@ -18,3 +18,4 @@ mod office;
 mod operations;
 mod platform;
 mod trade;
+mod validator;

@@ -1,5 +1,5 @@
-//! Files use each other in one direction: none is reached again from what it uses. `use` and paths in the code count,
-//! methods that a type has from another file do not.
+//! Files use each other in one direction, without circles. Counted are `use` and paths in the code, but not
+//! methods defined for a type in another file.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,7 +8,7 @@ use crate::{Source, sources};
 /// The modules by their paths below `crate`, each with its file.
 type Modules = BTreeMap<Vec<String>, String>;
 
-/// The path below `crate` of the module that a file holds; none for the root and the executable.
+/// The path below `crate` of a file's module; `None` for the root and the executable.
 fn module(source: &Source) -> Option<Vec<String>> {
     let name = source.name();
     let name = name.trim_end_matches(".rs").trim_end_matches("/mod");
@@ -16,10 +16,10 @@ fn module(source: &Source) -> Option<Vec<String>> {
     (!is_root).then(|| name.split('/').map(str::to_owned).collect())
 }
 
-/// The paths in a piece of code, those of `use a::{b, c::d}` one by one.
+/// The paths in a piece of code; `use a::{b, c::d}` gives each path separately.
 pub fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // What stands before the braces that are open.
+    // The text before each open brace.
     let mut prefixes: Vec<String> = Vec::new();
     let mut rest = code;
     while let Some(letter) = rest.chars().next() {
@@ -56,7 +56,7 @@ pub fn paths(code: &str) -> Vec<String> {
     found
 }
 
-/// The file of the innermost module that a path goes through, as seen from the module `here`.
+/// The file of the innermost module on a path, as seen from the module `here`.
 fn file_of<'m>(path: &str, here: &[String], modules: &'m Modules) -> Option<&'m String> {
     let mut segments = path.split("::").peekable();
     let mut at = match *segments.peek()? {
@@ -75,7 +75,7 @@ fn file_of<'m>(path: &str, here: &[String], modules: &'m Modules) -> Option<&'m 
             break;
         }
     }
-    // A path into another crate, or to something that stands in this file, leads to this file.
+    // A path into another crate, or to an item of this file, leads to this file.
     modules.get(&at)
 }
 
@@ -94,7 +94,7 @@ fn uses() -> BTreeMap<String, BTreeSet<String>> {
     sources.iter().filter_map(used).collect()
 }
 
-/// The shortest way from a file through what it uses back to itself, if there is one.
+/// The shortest path from a file through the files it uses back to itself, if there is one.
 fn circle(from: &str, uses: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
     let mut seen = BTreeSet::new();
     let mut ways = VecDeque::from([vec![from]]);

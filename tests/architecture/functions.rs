@@ -1,18 +1,18 @@
-//! Functions stay short enough to be read at once.
+//! Functions stay short enough to be read at a glance.
 
 use crate::sources;
 
-/// Lines of a function at most, from `fn` to its closing brace.
+/// Maximum lines of a function, from `fn` to its closing brace.
 const MOST: usize = 40;
 
-/// Longer ones, and why they are not divided: each is a table, a row for each value or field.
+/// Longer functions, and why they are not divided: each is a table with a row for each value or field.
 const TABLES: &[(&str, &str, &str)] = &[(
     "leitstand/operations/advice.rs",
     "advice",
     "a sentence for each code about which somebody in the firm can do something",
 )];
 
-/// The functions of a file with their lines. rustfmt puts the closing brace where the function begins.
+/// The functions of a file with their lengths. rustfmt indents the closing brace like the function.
 fn functions(text: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = text.split("#[cfg(test)]").next().unwrap().lines().collect();
     let name = |line: &str| {
@@ -62,9 +62,10 @@ fn functions_have_at_most_forty_lines() {
 
 #[test]
 fn the_length_of_a_function_is_counted_from_its_name_to_its_brace() {
-    let text = "impl A {\n    pub const fn one(self) -> u8 { 1 }\n\n    fn two(\n        self,\n    ) -> u8 {\n        \
-        if x {\n            y\n        }\n    }\n}\n\ntrait B {\n    fn three(&self);\n    fn four<T>(\n        t: T,\n    \
-        ) -> T;\n}\n\nfn five() {\n}\n\n#[cfg(test)]\nmod tests {\n    fn six() {\n    }\n}\n";
+    let text = "impl A {\n    pub const fn one(self) -> u8 { 1 }\n\n    fn two(\n        self,\n    \
+                ) -> u8 {\n        if x {\n            y\n        }\n    }\n}\n\ntrait B {\n    \
+                fn three(&self);\n    fn four<T>(\n        t: T,\n    ) -> T;\n}\n\nfn five() {\n}\n\n\
+                #[cfg(test)]\nmod tests {\n    fn six() {\n    }\n}\n";
     let expected = [("one", 1), ("two", 7), ("three", 1), ("four", 3), ("five", 2)];
     assert_eq!(functions(text), expected.map(|(name, lines)| (name.to_owned(), lines)));
 }

@@ -1,4 +1,4 @@
-//! Which slices read tables of others, and why.
+//! Which slices read tables of other slices, and why.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::{literals, sources, writers};
 const NAMES: &str = "its answers show names beside ids, a page in one statement";
 const NUMBERS: &str = "its checks compare its numbers with the series that gave them";
 
-/// Who reads tables of another slice in statements of its own, and why it does not ask that slice.
+/// Slices that read tables of another slice with their own statements, and why they do not call that slice.
 const READS: &[(&str, &str, &str)] = &[
     (
         "trade/abrechnungen",
@@ -17,8 +17,8 @@ const READS: &[(&str, &str, &str)] = &[
     (
         "trade/abrechnungen",
         "annahmeschein annahme_analyse",
-        "what was paid on a contract counts the live settlement of each note, and a list says which notes were analysed \
-      again, each in one statement",
+        "what was paid on a contract counts the live settlement of each note, and a list says which notes were \
+         analysed again, each in one statement",
     ),
     ("goods/abrechnungsschemata", "artikel", NAMES),
     ("interface/aenderungen", "aenderung", "proves what db wrote"),
@@ -36,7 +36,11 @@ const READS: &[(&str, &str, &str)] = &[
     ),
     ("trade/annahmescheine", "beleg beleg_position", "a note shows the document that it made, and its batch"),
     ("trade/annahmescheine", "nummernkreis", NUMBERS),
-    ("app", "installation", "whether a file is a database of ours, before anything of it is used"),
+    (
+        "operations/backup",
+        "installation",
+        "whether a file is a database of ours, before anything of it is used",
+    ),
     (
         "office/buchhaltung",
         "artikel artikelgruppe beleg beleg_position kunde",
@@ -105,14 +109,15 @@ const READS: &[(&str, &str, &str)] = &[
     ("goods/waage", "nummernkreis", NUMBERS),
     (
         "office/z3",
-        "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit barverkauf \
-      beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto kontrakt kontrakt_position kassendatei kunde kunde_verlauf lagerbewegung \
-      pa_input pa_output person produktionsauftrag steuersatz verwaltung wiegung",
+        "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit \
+         barverkauf beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto \
+         kontrakt kontrakt_position kassendatei kunde kunde_verlauf lagerbewegung pa_input pa_output person \
+         produktionsauftrag steuersatz verwaltung wiegung",
         "an auditor gets all of a period, each table in one statement from one snapshot",
     ),
 ];
 
-/// The names that a statement reads from: tables, and what it calls its own inner selects.
+/// The names that a statement reads from: tables, and the names of its own inner selects.
 fn read_from(statement: &str) -> BTreeSet<String> {
     let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     ["from ", "join "].iter().flat_map(|verb| statement.split(verb).skip(1)).map(name).collect()

@@ -1,4 +1,4 @@
-//! Where the statements of a slice stand.
+//! In which files of a slice statements may be.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ const TABLE: &str = "it is about one table, and holds all that is said of it";
 const ALONE: &str = "it asks this for its own purpose, and nobody else asks it";
 const SMALL: &str = "the slice has so few that they need no file";
 
-/// Files besides `sql.rs` and `checks.rs` that hold statements, and why.
+/// Files with statements besides `sql.rs` and `checks.rs`, and why.
 const STATEMENTS: &[(&str, &str)] = &[
     (
         "trade/belege/lifecycle/abrechnung.rs",

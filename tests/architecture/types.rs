@@ -1,4 +1,4 @@
-//! The types of documents say the same in Rust and in the schema.
+//! The document types have the same properties in Rust and in the schema.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use rusqlite::Connection;
 
 use crate::{literals, sources};
 
-/// What a type is stands in `BelegTyp::facts` and in the table `belegtyp`; statements ask the table and list no types.
+/// The properties of a type are in `BelegTyp::facts` and in the table `belegtyp`; statements query the table
+/// and list no types.
 #[test]
 fn the_schema_and_the_program_say_the_same_of_types_of_documents() {
     let said: BTreeSet<_> = BelegTyp::ALL

@@ -1,4 +1,4 @@
-//! What stands around a document, and what a draft leaves out.
+//! The parts around a document, and what a draft omits.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn an_address_that_is_too_long_is_cut_in_its_longest_line_and_keeps_postcode_and
         assert!(file.text().contains("Hauptstraße 7"));
         (drawn.hinweise.iter().map(|hint| hint.code.as_str()).collect::<Vec<_>>(), file.letters())
     };
-    // Five lines, seven smaller ones, too many of the name, and of the person alone.
+    // Five lines, seven smaller ones, too many for the name, and too many for the person.
     assert_eq!(lines("Mühle", "Frau Huber").0, [""; 0]);
     assert_eq!(lines(&long[..180], "Frau Huber").0, [""; 0]);
     let (codes, text) = lines(&long, "Frau Huber");
@@ -45,7 +45,7 @@ fn a_draft_has_no_payment_code() {
     assert!(!file.text().contains("Zahlen mit Code") && file.text().contains("IBAN"), "{}", file.text());
 }
 
-/// A sheet each of whose texts has a letter of its own that the fonts lack.
+/// A sheet in which every text has its own letter that the fonts lack.
 fn all_lacking() -> Blatt {
     let mut letters = '\u{4e00}'..='\u{9fff}';
     let mut next = || letters.next().unwrap().to_string();
@@ -75,7 +75,7 @@ fn all_lacking() -> Blatt {
     blatt
 }
 
-/// Its sections, one after the other.
+/// Its sections, in order.
 fn sections() -> Vec<Abschnitt> {
     let mut letters = '\u{4e00}'..='\u{9fff}';
     let mut next = || letters.next().unwrap().to_string();

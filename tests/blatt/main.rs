@@ -1,5 +1,5 @@
-//! Sheets as other programs see them: `qpdf` checks the file and takes the e-invoice out, `pdftotext` reads the text,
-//! `pdfinfo` the tags.
+//! Sheets as seen by other programs: `qpdf` checks the file and extracts the e-invoice, `pdftotext` reads the
+//! text, `pdfinfo` the tags.
 
 mod brief;
 #[path = "../programs/mod.rs"]
@@ -15,8 +15,8 @@ use std::process::Command;
 use partnerd::papers::blatt::{
     Abschnitt, Angabe, Aufdruck, Blatt, DrawError, Drawn, LogoError, PAGES_MAX, Wert, check_logo, draw,
 };
-use partnerd::papers::erechnung::Profil;
 use partnerd::rules::day::Day;
+use partnerd::rules::document::Profil;
 use partnerd::rules::fixed::Money;
 use programs::needs;
 use tempfile::TempDir;
@@ -35,12 +35,12 @@ impl File {
         File { path, _folder: folder }
     }
 
-    /// What a program prints about the file; `{}` among its arguments is the file.
+    /// The output of a program for the file; `{}` among its arguments is the file.
     fn told_by(&self, program: &str, arguments: &[&str]) -> Vec<u8> {
         let path =
             |argument: &&str| if *argument == "{}" { self.path.clone() } else { PathBuf::from(argument) };
         let output = Command::new(program).args(arguments.iter().map(path)).output().unwrap();
-        // poppler calls the `/Suspects false` of PDF/UA an error; qpdf is the judge of the file.
+        // poppler reports the `/Suspects false` of PDF/UA as an error; qpdf decides whether the file is valid.
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && (program != "qpdf" || errors.is_empty()), "{program}: {errors}");
         output.stdout
@@ -50,7 +50,7 @@ impl File {
         String::from_utf8(self.told_by("pdftotext", &["-layout", "{}", "-"])).unwrap()
     }
 
-    /// The text in the order in which it is drawn, without blanks and line ends.
+    /// The text in the order of drawing, without blanks and line ends.
     fn letters(&self) -> String {
         let text = String::from_utf8(self.told_by("pdftotext", &["-raw", "{}", "-"])).unwrap();
         text.chars().filter(|letter| !letter.is_whitespace()).collect()
@@ -62,7 +62,7 @@ impl File {
     }
 }
 
-/// What a sheet says that it does not show.
+/// The hints about what a sheet cannot show.
 fn hints(drawn: &Drawn) -> Vec<&str> {
     drawn.hinweise.iter().map(|hint| hint.message.as_str()).collect()
 }
@@ -73,7 +73,7 @@ fn drawn(blatt: &Blatt) -> (Drawn, File) {
     (drawn, file)
 }
 
-/// As a German letter writes an amount; another way than the code under test has.
+/// Formats an amount as in a German letter, implemented independently of the code under test.
 fn euro(amount: Money) -> String {
     let cents = amount.units().abs();
     let mut groups = Vec::new();
@@ -212,7 +212,7 @@ fn the_e_invoice_comes_out_as_it_went_in_and_is_announced() {
     needs!("qpdf", "pdfinfo");
     for (profil, level) in [(Profil::Zugferd, "EN 16931"), (Profil::XRechnung, "XRECHNUNG")] {
         let mut blatt = samples::hybrid();
-        // Nothing that a text says is taken for a part of the file.
+        // No text can be taken for a part of the file format.
         blatt.titel =
             "Rechnung <?xpacket /Type/Metadata/Subtype/XML>> stream startxref </rdf:RDF>".to_owned();
         let erechnung = blatt.erechnung.as_mut().unwrap();
@@ -241,7 +241,7 @@ fn the_e_invoice_comes_out_as_it_went_in_and_is_announced() {
     assert!(!String::from_utf8_lossy(&draw(&samples::rechnung()).unwrap().pdf).contains("factur-x"));
 }
 
-/// Structure of a sheet: one element a line, deeper ones indented.
+/// The structure of a sheet: one element per line, with its depth.
 fn structure(file: &File) -> Vec<(usize, String)> {
     let told = String::from_utf8(file.told_by("pdfinfo", &["-struct", "{}"])).unwrap();
     let line = |line: &str| {
@@ -263,7 +263,7 @@ fn tables_are_tagged_with_as_many_cells_in_each_row() {
         });
         assert_eq!(count("Table"), tables.count(), "{name}");
         assert_eq!(count("H1"), 1, "{name}");
-        // Cells of the rows, table by table; the first row has the headings.
+        // The cells of the rows, table by table; the first row has the headings.
         for table in elements.split(|(_, element)| element == "Table").skip(1) {
             let cells =
                 |row: &[(usize, String)], kind: &str| row.iter().filter(|(_, name)| name == kind).count();
@@ -308,14 +308,14 @@ fn a_long_document_repeats_its_headings_and_carries_its_sum_over() {
         assert!(before.as_ref().is_none_or(|sum| sums.contains(sum)), "{before:?}");
     }
     assert!(with_table >= drawn.pages - 1, "{with_table} of {}", drawn.pages);
-    // Every position is there, in its order.
+    // Every position is there, in order.
     let numbers = positionen.iter().map(|position| format!("{}", position.nummer));
     let begins: Vec<_> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let mut begins = begins.iter();
     for number in numbers {
         assert!(begins.any(|word| *word == number), "position {number}");
     }
-    // The sums do not stand alone on a page.
+    // The sums are never alone on a page.
     let last = pages.iter().find(|page| page.contains("Rechnungsbetrag")).unwrap();
     assert!(last.lines().any(|line| line.trim_start().starts_with("1000 ")), "{last}");
 }
@@ -378,7 +378,7 @@ fn a_text_of_4000_characters_without_a_blank_loses_none() {
     let digits: Vec<_> =
         raw.lines().map(str::trim).filter(|line| line.bytes().all(|b| b.is_ascii_digit())).collect();
     let whole: String = digits.iter().copied().filter(|line| line.len() >= 20).collect();
-    // Its last line may be short.
+    // The last line may be short.
     let tail = text.strip_prefix(&whole).unwrap_or_else(|| panic!("{whole}"));
     assert!(whole.len() > 3900 && (tail.is_empty() || digits.contains(&tail)), "{tail}");
 }
@@ -386,7 +386,8 @@ fn a_text_of_4000_characters_without_a_blank_loses_none() {
 #[test]
 fn letters_of_europe_are_drawn_and_others_are_boxes_that_are_named() {
     needs!("qpdf", "pdftotext");
-    let europe = "ÄÖÜäöüßẞ€ ÆØÅ ÞÐ ŁŻŹĆ ŘŮČĎŤŇ ŐŰ ȘȚĂÂ ĢĶĻŅ ŲĖ ĞİŞ ĦĊ ŴŶ ΑΒΓΔάέήίόύώ АБВЃЖЅЮЯЂЉЊЋЄІЇҐ „“‚‘»« – — … ½ ² ³ µ ± × ≤";
+    let europe = "ÄÖÜäöüßẞ€ ÆØÅ ÞÐ ŁŻŹĆ ŘŮČĎŤŇ ŐŰ ȘȚĂÂ ĢĶĻŅ ŲĖ ĞİŞ ĦĊ ŴŶ ΑΒΓΔάέήίόύώ АБВЃЖЅЮЯЂЉЊЋЄІЇҐ „“‚‘»« – \
+                  — … ½ ² ³ µ ± × ≤";
     let mut blatt = samples::rechnung();
     blatt.untertitel = Some(europe.to_owned());
     let (drawn, file) = drawn(&blatt);
@@ -400,7 +401,7 @@ fn letters_of_europe_are_drawn_and_others_are_boxes_that_are_named() {
     let said = "Diese Zeichen fehlen in der Schrift und stehen als Kästchen im PDF: 米🌾";
     assert_eq!(hints(&drawn), [said]);
     assert_eq!(drawn.hinweise, partnerd::papers::blatt::hints(&blatt).unwrap(), "known before it is drawn");
-    // Who copies the text gets the character.
+    // Copying the text yields the character.
     assert!(file.letters().contains("Reis米für🌾und米"), "{}", file.letters());
 }
 

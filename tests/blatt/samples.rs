@@ -1,11 +1,11 @@
-//! Sheets of a mill, one of each kind.
+//! Sample sheets of a mill, one of each kind.
 
 use partnerd::papers::blatt::{
     Abschnitt, Absender, Abzug, Angabe, Anschrift, Aufdruck, Blatt, ERechnung, Konto, Position, Preis,
     Skonto, Steuergruppe, Summen, Tabelle, Wert, Zahlrichtung, Zahlung, Zeile,
 };
-use partnerd::papers::erechnung::Profil;
 use partnerd::rules::day::Day;
+use partnerd::rules::document::Profil;
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity, divide_rounded};
 
 fn some(text: &str) -> Option<String> {
@@ -99,7 +99,7 @@ pub fn letter(titel: &str) -> Blatt {
     }
 }
 
-/// `betrag = round2(menge × preis × (1 − rabatt / 100))`, as D6 has it.
+/// `betrag = round2(menge × preis × (1 − rabatt / 100))`, as in D6.
 pub fn position(nummer: i64, name: &str, what: (&str, &str, &str), rabatt: &str, satz: &str) -> Position {
     let (amount, unit, price) = (menge(what.0), what.1, preis(what.2));
     let discounted = i128::from(100_000_000 - prozent(rabatt).units());
@@ -192,7 +192,7 @@ pub fn positionen() -> Vec<Position> {
     vec![weizen, dinkel, futter, fracht, rabatt]
 }
 
-/// An invoice with two tax rates, Skonto, and a code to pay with.
+/// An invoice with two tax rates, Skonto, and a payment code.
 pub fn rechnung() -> Blatt {
     let mut blatt = letter("Rechnung RE-2026-000123");
     let positionen = positionen();
@@ -218,7 +218,7 @@ pub fn hybrid() -> Blatt {
     Blatt { erechnung: Some(ERechnung { xml: xml.into_bytes(), profil: Profil::Zugferd }), ..rechnung() }
 }
 
-/// The counter document of an invoice.
+/// The storno document of an invoice.
 pub fn storno() -> Blatt {
     let mut blatt = letter("Stornorechnung RE-2026-000130");
     blatt.untertitel = some("Storno zu Rechnung RE-2026-000123 vom 22.11.2026");
@@ -232,7 +232,7 @@ pub fn storno() -> Blatt {
     blatt
 }
 
-/// What a company writes for a farmer of the flat rate.
+/// A Gutschrift for a flat-rate farmer.
 pub fn gutschrift() -> Blatt {
     let mut blatt = letter("Gutschrift ER-2026-000417");
     blatt.anschrift = anschrift(&["Hof Þórsson", "Þóra Björnsdóttir", "Am Anger 3"], "97350 Mainbernheim");
@@ -259,7 +259,7 @@ pub fn gutschrift() -> Blatt {
     blatt
 }
 
-/// Goods that leave the house: no prices, lines to sign on.
+/// A delivery note: without prices, with lines to sign on.
 pub fn lieferschein() -> Blatt {
     let mut blatt = letter("Lieferschein LS-2026-000871");
     let mut positionen = positionen();
@@ -313,7 +313,7 @@ pub fn wiegeschein() -> Blatt {
     blatt
 }
 
-/// A receipt note: what was deducted, and why.
+/// A goods receipt: what was deducted, and why.
 pub fn annahmeschein() -> Blatt {
     let mut blatt = letter("Annahmeschein AS-2026-000311");
     blatt.angaben = angaben(&[
@@ -365,7 +365,7 @@ pub fn annahmeschein() -> Blatt {
     blatt
 }
 
-/// An invoice of so many positions, every seventh with a text of 600 characters.
+/// An invoice with this many positions, every seventh with a text of 600 characters.
 pub fn lang(count: i64) -> Blatt {
     let mut blatt = letter("Rechnung RE-2026-000777");
     let all = positionen();
@@ -388,7 +388,7 @@ pub fn lang(count: i64) -> Blatt {
     blatt
 }
 
-/// The invoice as long as it is open, of a company with a logo.
+/// The draft of the invoice, of a company with a logo.
 pub fn entwurf() -> Blatt {
     let logo = include_bytes!("../data/logo/durchsichtig.png").to_vec();
     let absender = Absender { logo: Some(logo), ..absender() };

@@ -1,4 +1,4 @@
-//! Where things stand on a sheet, as `pdftotext -bbox` measures it: figures under each other, and what stays on one page.
+//! Positions on a sheet, measured by `pdftotext -bbox`: aligned figures, and what stays together on one page.
 
 use std::fs;
 use std::path::Path;
@@ -10,9 +10,10 @@ use super::{File, drawn, samples};
 
 /// A tenth of a millimetre, in points.
 const TENTH: f32 = 0.1 * 72.0 / 25.4;
-/// Two numbers whose decimal signs are nearer than this are meant to stand under each other: columns are further apart.
+/// Numbers whose decimal signs are closer than this should be aligned: columns are further apart.
 const SAME_COLUMN: f32 = 8.0;
-/// How wide figures and the decimal comma are, and how high the box of a number in a table is, at its size of 8.6.
+/// The widths of a digit and of the decimal comma, and the height of the box of a number in a table, at its
+/// font size of 8.6.
 const FIGURE: f32 = 4.9173;
 const COMMA: f32 = 2.108;
 const CELL: f32 = 8.646;
@@ -42,7 +43,7 @@ fn word(line: &str) -> Word {
     Word { text, left: side("xMin"), top, right: side("xMax"), height: bottom - top }
 }
 
-/// Where the decimal sign of a number in a table stands, or would.
+/// The position of the decimal sign of a number in a table, or where it would be.
 fn decimal_sign(word: &Word) -> Option<f32> {
     let is_number = word.text.chars().all(|letter| matches!(letter, '0'..='9' | '.' | ',' | '\u{2212}'));
     if !is_number || (word.height - CELL).abs() > 0.05 || word.left < 90.0 {
@@ -58,7 +59,7 @@ fn figures_of_a_column_stand_under_each_other_to_the_tenth_of_a_millimetre() {
     for (name, blatt) in samples::all() {
         let (mut compared, mut ends) = (0, 0);
         for page in words(&drawn(&blatt).1) {
-            // Each table has columns of its own: they begin at these headings.
+            // Each table has its own columns; these headings begin one.
             let begins = ["Umsatzsteuer", "Untersuchung", "Preis"];
             let begins = page.iter().filter(|word| begins.contains(&word.text.as_str())).map(|word| word.top);
             let begins: Vec<f32> = begins.collect();

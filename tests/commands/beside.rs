@@ -1,4 +1,4 @@
-//! A large import beside a server that writes (D22): it goes part by part, and others write in between.
+//! A large import beside a server that writes (D22): it is stored in parts, and others write in between.
 
 use std::fmt::Write;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use crate::{rows, said};
 
 const ROWS: usize = 30_000;
 
-/// Rows of one writing transaction at most (docs/command-line.md).
+/// Maximum rows of one writing transaction (docs/command-line.md).
 const PART: usize = 5_000;
 
 #[test]
@@ -38,7 +38,7 @@ fn others_write_between_the_parts_of_an_import_and_no_part_is_large() {
     };
     assert_eq!(count("kundennr like 'N-%'") as usize, ROWS);
     assert_eq!(count("kundennr like 'H-%'"), written);
-    // kunden_id is counted up by whoever writes next.
+    // Whoever writes next gets the next kunden_id.
     let between = "kundennr like 'H-%'
         and kunden_id > (select min(kunden_id) from kunde where kundennr like 'N-%')
         and kunden_id < (select max(kunden_id) from kunde where kundennr like 'N-%')";

@@ -1,5 +1,5 @@
-//! Situations in which a helper was sent the wrong way: each is made for real, and doctor, the start and the commands name its
-//! cause and the cure.
+//! Situations in which an administrator was once sent the wrong way: each is produced for real, and doctor,
+//! the start and the commands name its cause and the remedy.
 
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Read, Write};
@@ -18,7 +18,7 @@ use crate::process::Folder;
 use crate::said;
 use crate::testfirma::trade;
 
-/// Asserts that a text names these words.
+/// Asserts that a text contains these words.
 #[track_caller]
 fn names(text: &str, words: &[&str]) {
     for word in words {
@@ -26,7 +26,7 @@ fn names(text: &str, words: &[&str]) {
     }
 }
 
-/// State and findings of a look of doctor's.
+/// State and findings of a subject in doctor's output.
 fn looked(output: &Output, look: &str) -> (String, String) {
     let findings: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let found: Vec<_> = findings.iter().filter(|finding| finding["look"] == look).collect();
@@ -39,7 +39,7 @@ fn doctor(folder: &Folder, more: &[&str]) -> Output {
     folder.run(&[&["--json"], more, &["doctor"]].concat())
 }
 
-/// Somebody who reads all the while, so that a server that rests cannot empty its log; leaves the log as it is.
+/// A reader that holds a snapshot, so that an idle server cannot empty its log; it leaves the log as it is.
 fn reader(folder: &Folder) -> rusqlite::Connection {
     let reader = folder.database();
     reader.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
@@ -70,7 +70,7 @@ fn a_log_that_is_deleted_beneath_a_server_is_saved_by_stopping_it_in_order() {
         &["partnerd.db-wal", "während der Server läuft", "ist heil", "ordentlich anhalten", "nie abschießen"],
     );
     assert!(!finding.contains("Sicherung"), "{finding}");
-    // A command would make another log, and two programs would write into one database.
+    // A command would create another log, and two programs would write to one database.
     names(&said(&folder.run(&["tenant", "create", "Neu"]), 1), &["partnerd.db-wal", "ordentlich anhalten"]);
     assert!(!folder.file("partnerd.db-wal").exists());
     drop(held);
@@ -93,7 +93,7 @@ fn a_log_that_is_deleted_after_a_crash_is_missed() {
         }
         server.kill();
         drop(held);
-        // The control: as long as it is there nothing is missing.
+        // Control: while the log exists, nothing is missing.
         assert_eq!(looked(&doctor(&folder, &[]), "database").0, "ok");
         fs::remove_file(folder.file("partnerd.db-wal")).unwrap();
         let words = ["partnerd.db-wal", "abgestürzt", "fehlt jetzt", "audit verify --against"];
@@ -106,7 +106,7 @@ fn a_log_that_is_deleted_after_a_crash_is_missed() {
             names(&String::from_utf8(folder.run(&["check"]).stderr).unwrap(), &words);
         }
         assert_eq!(customers(&folder), 0);
-        // Everything looks whole from now on; only this tells of it.
+        // From now on everything looks intact; only this file tells of it.
         folder.result(&["check"]);
         let (state, finding) = looked(&doctor(&folder, &[]), "files");
         assert_eq!(state, "wrong");
@@ -121,7 +121,7 @@ fn as_nobody(place: &Path, program: &Path, arguments: &[&str]) -> Output {
     loop {
         let ran = Command::new(program).current_dir(place).args(arguments).uid(65_534).output();
         match ran {
-            // What another test starts at this moment has the copy open for a while.
+            // A process that another test starts at this moment may have the copy open for a while.
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
             ran => return ran.unwrap(),
         }
@@ -172,7 +172,7 @@ fn a_damaged_backup_is_named_with_what_to_do_now() {
     let config = folder.write("p.toml", "backup_folder = \"sicherungen\"");
     let looks = || looked(&doctor(&folder, &["--config", &config]), "backups");
     assert_eq!(looks().0, "ok");
-    // A page in the middle, then all of it.
+    // A page in the middle, then the whole file.
     let whole = fs::read(folder.file(&backup)).unwrap();
     let mut page = whole.clone();
     page[8_192..12_288].fill(0x5a);
@@ -211,7 +211,7 @@ fn a_clock_before_or_after_the_log_is_doubted() {
         connection.execute_batch("drop trigger if exists verwaltung_nie_aendern").unwrap();
         connection.execute_batch(&dated).unwrap();
     };
-    // 2100, then 2024: a clock that stands behind, and one that ran ahead.
+    // 2100, then 2024: a clock that is behind, and one that ran ahead.
     for (millis, year, state, word) in [
         (4_102_444_800_000, "2100", "wrong", "Uhr dieses Rechners stellen"),
         (1_704_067_200_000, "2024", "warning", "ruhte der Betrieb"),
@@ -269,7 +269,7 @@ fn a_folder_for_backups_on_the_disk_of_the_database_is_doubted() {
     let (state, finding) = looks("sicherungen");
     assert_eq!(state, "warning");
     names(&finding, &["sicherungen", "derselben Platte", "anderen Platte"]);
-    // Memory is another disk, where there is such a folder.
+    // Shared memory is another disk, if the folder exists.
     let memory = Path::new("/dev/shm");
     let device = |path: &Path| fs::metadata(path).map(|metadata| metadata.dev());
     if device(memory).is_ok_and(|device_of_memory| device(folder.path()).unwrap() != device_of_memory) {

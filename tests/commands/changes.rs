@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::process::Folder;
 use crate::{rows, said};
 
-/// What the administration log says of the command line, the oldest first: the command, what it did to what, and what
-/// that was before and is now.
+/// The rows of the administration log for the command line, oldest first: the command, the action on an
+/// object, and the values before and after.
 fn noted(folder: &Folder) -> Vec<(String, String, Value)> {
     let rows = rows(folder, &["audit", "changes"]);
     let changes = rows.iter().rev().map(|row| {
@@ -187,7 +187,7 @@ fn what_is_forgotten_of_a_partner_is_not_in_the_log() {
     assert!(id.parse::<uuid::Uuid>().is_ok(), "{what}");
 }
 
-/// A log with rows of these instants before those of a new company.
+/// Creates a log with rows of these instants before those of a new company.
 fn log_from(times: &[Instant]) -> Folder {
     let folder = Folder::new();
     folder.result(&["migrate"]);
@@ -203,7 +203,7 @@ fn log_from(times: &[Instant]) -> Folder {
     folder
 }
 
-/// Rows go in the year after their tenth, those of two days at each start of the server.
+/// Rows are dropped in the year after their tenth, those of two days at each start of the server.
 #[test]
 fn changes_are_kept_ten_years() {
     let year = Day::in_berlin(partnerd::platform::db::system_clock()()).year();

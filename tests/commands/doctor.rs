@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::process::Folder;
 
-/// State and finding of every look at this.
+/// State and finding of every line about this subject.
 fn looked(output: &std::process::Output, look: &str) -> Vec<(String, String)> {
     let findings: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
@@ -15,7 +15,7 @@ fn looked(output: &std::process::Output, look: &str) -> Vec<(String, String)> {
     found.map(|finding| (text(finding, "state"), text(finding, "finding"))).collect()
 }
 
-/// Whether this runs as root: only then can a file be given to somebody else.
+/// Whether this runs as root, who alone can change the owner of a file.
 fn is_root(folder: &Folder) -> bool {
     std::fs::metadata(folder.path()).unwrap().uid() == 0
 }
@@ -27,7 +27,7 @@ fn a_healthy_file_of_another_user_is_no_damage() {
     if !is_root(&folder) {
         return;
     }
-    // The folder may be entered and the program run by anybody, the files read by their owner alone.
+    // Anybody may enter the folder and run the program, but only the owner may read the files.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
     let program = folder.file("partnerd");
     std::fs::copy(env!("CARGO_BIN_EXE_partnerd"), &program).unwrap();
@@ -35,7 +35,7 @@ fn a_healthy_file_of_another_user_is_no_damage() {
         let mut other = std::process::Command::new(&program);
         other.current_dir(folder.path()).args(["--json", "doctor"]).uid(65_534).output()
     };
-    // What another test starts at this moment has the copy open for a while.
+    // A process that another test starts at this moment may have the copy open for a while.
     let other = loop {
         match run() {
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
@@ -48,7 +48,7 @@ fn a_healthy_file_of_another_user_is_no_damage() {
         assert!(finding.contains(word), "{finding}");
     }
     assert!(!finding.contains("restore"), "{finding}");
-    // The control: what is damaged is put back.
+    // Control: the damaged file is replaced.
     std::fs::write(folder.file("partnerd.db"), vec![7; 8_192]).unwrap();
     let [(state, finding)] = looked(&folder.run(&["--json", "doctor"]), "database").try_into().unwrap();
     assert!(state == "wrong" && finding.contains("partnerd restore"), "{finding}");
@@ -86,7 +86,7 @@ fn files_that_nobody_uses_are_named_with_what_to_do() {
     for (name, _) in cases {
         folder.write(name, "");
     }
-    // Of another database, and one that belongs there.
+    // A file of another database, and one that belongs there.
     folder.write("partnerd.db2-kopie", "");
     folder.write("partnerd.db-audit-journal-99", "");
     let found = files();
@@ -129,9 +129,8 @@ fn from_where_the_pages_are_reached_is_said() {
         (
             &format!("{tls}listen = \"0.0.0.0:8443\"\nhosts = \"Muehle.local, WAAGE_1, [2001:DB8::4]\""),
             "ok",
-            &[
-                "https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand, https://[2001:db8::4]:8443/leitstand",
-            ],
+            &["https://muehle.local:8443/leitstand, https://waage_1:8443/leitstand, \
+               https://[2001:db8::4]:8443/leitstand"],
         ),
         (
             tls,

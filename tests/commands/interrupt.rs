@@ -1,4 +1,4 @@
-//! Ctrl-C during an import (D22): what was stored stays and is said, and the same command again stores the rest.
+//! Ctrl-C during an import (D22): stored parts stay and are reported, and the same command stores the rest.
 
 use std::fmt::Write;
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::process::Folder;
 use crate::said;
 
-/// Rows that take many parts: a part has 5,000 rows at most.
+/// Enough rows for many parts: a part has at most 5,000 rows.
 const ROWS: usize = 60_000;
 
 fn press_ctrl_c(child: &Child) {
@@ -20,7 +20,7 @@ fn stored(folder: &Folder) -> usize {
         as usize
 }
 
-/// A file of customers, and a company for them.
+/// Starts importing a file of customers for a new company.
 fn begin(folder: &Folder, rows: usize, more: &[&str]) -> Child {
     folder.company("Mühle");
     let mut text = "kundennr;nachname_firma\n".to_owned();
@@ -56,7 +56,7 @@ fn parts_that_were_stored_stay_and_are_counted() {
 fn without_parts_nothing_is_stored() {
     let folder = Folder::new();
     let mut child = begin(&folder, 20_000, &[]);
-    // It stores from when it holds the write lock on.
+    // It stores as soon as it holds the write lock.
     let beside = folder.database();
     beside.busy_timeout(Duration::ZERO).unwrap();
     while beside.execute_batch("begin immediate; rollback").is_ok() {

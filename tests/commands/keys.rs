@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::process::{Folder, Running};
 use crate::{rows, said};
 
-/// A key of the company Mühle; it is in the file NAME.key.
+/// Creates a key of the company Mühle; it is in the file NAME.key.
 fn key(folder: &Folder, name: &str, more: &[&str]) -> String {
     let file = format!("{name}.key");
     let create = ["key", "create", "--tenant", "Mühle", "--label", name, "--out", &file];
@@ -18,7 +18,7 @@ fn id(key: &str) -> &str {
     key.split('_').nth(1).unwrap()
 }
 
-/// The row of `key list` about a key.
+/// The row of `key list` for a key.
 fn listed(folder: &Folder, key: &str) -> Value {
     let rows = rows(folder, &["key", "list"]);
     rows.into_iter().find(|row| row["id"] == id(key)).unwrap()
@@ -96,14 +96,14 @@ fn a_key_in_a_file_is_for_its_owner_alone_and_a_redirected_one_is_warned_of() {
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), id(&text));
     let mode = |file: &str| std::fs::metadata(folder.file(file)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("a.key"), 0o600);
-    // A file that is there stays, and no key is made that nobody knows.
+    // An existing file is kept, and no key is created that nobody would know.
     let keys = rows(&folder, &["key", "list"]).len();
     let complaint = said(&folder.run(&[&create[..], &["--out", "a.key"]].concat()), 1);
     assert!(complaint.contains("a.key gibt es schon"), "{complaint}");
     assert_eq!(std::fs::read_to_string(folder.file("a.key")).unwrap(), text);
     said(&folder.run(&[&create[..], &["--out", "gibt/es/nicht.key"]].concat()), 1);
     assert_eq!(rows(&folder, &["key", "list"]).len(), keys);
-    // What stands behind > is made by the shell.
+    // The file after > is created by the shell.
     let program = env!("CARGO_BIN_EXE_partnerd");
     for (mask, target, is_warned) in
         [("022", "> b.key", true), ("077", "> c.key", false), ("022", "| cat", false)]
@@ -246,7 +246,7 @@ fn the_log_is_shown_newest_first_whatever_the_journal_holds() {
     let key = folder.company("Mühle");
     let server = folder.serve(&[]);
     let client = server.client(&key);
-    // Writes are in the table at once, reads and refusals wait in the journal.
+    // Writes are in the table at once; reads and refusals wait in the journal.
     let mut asked = Vec::new();
     for at in 0..4 {
         assert_eq!(client.post("/api/v1/kunden", &json!({"name": format!("Hof {at}")})).status, 201);

@@ -4,14 +4,14 @@ use ureq::http::Request;
 
 use crate::process::{Folder, Running};
 
-/// The address of this machine in its network, if it is in one. Nothing is sent.
+/// The address of this machine in its network, if it has one. Nothing is sent.
 fn own_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// What the log-in answers at an address, asked for by a Host.
+/// The status of the log-in page at an address, requested with this Host.
 fn status(address: IpAddr, port: &str, host: &str) -> u16 {
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let request = Request::builder().uri(format!("http://{address}:{port}/leitstand/anmelden"));
@@ -37,6 +37,6 @@ fn pages_are_shown_at_the_address_that_was_connected_to() {
     let Some(own) = own_address().filter(|own| !own.is_loopback()) else { return };
     assert_eq!(status(own, port, &own.to_string()), 200);
     assert_eq!(status(own, port, "192.0.2.5"), 421);
-    // It is no address that was connected to.
+    // It is not the address that was connected to.
     assert_eq!(status(loopback, port, &own.to_string()), 421);
 }

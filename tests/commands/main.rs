@@ -1,5 +1,5 @@
-//! The helper's day at the command line: keys and settings one can see, changes that are written down, messages that
-//! say what to do, tables that fit, companies to try things out with.
+//! An administrator's day at the command line: keys and settings are shown, changes recorded, messages give
+//! advice, tables fit, and companies can be created for testing.
 
 #[path = "../process/mod.rs"]
 mod process;
@@ -22,7 +22,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-/// What a command said on stderr; it must end with this code.
+/// The stderr of a command, which must end with this code.
 #[track_caller]
 fn said(output: &Output, code: i32) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -30,7 +30,7 @@ fn a_wrong_configuration_file_is_told_with_line_name_and_what_to_write() {
             "backup_folder = \"D:\\temp\\neu\"",
             &["Zeile 1", "Steuerzeichen", "backup_folder = 'C:\\Ordner\\Datei'"],
         ),
-        // What is not in use yet is checked, too.
+        // Settings not in use yet are checked, too.
         ("backup_time = \"25:99\"", &["Zeile 1", "backup_time", "02:30"]),
         ("max_daily_limit = 0", &["Zeile 1", "max_daily_limit", "1 bis 4294967295"]),
         ("backup_keep = 0", &["Zeile 1", "backup_keep", "1 bis 10000"]),
@@ -54,7 +54,7 @@ fn a_wrong_configuration_file_is_told_with_line_name_and_what_to_write() {
 #[test]
 fn an_address_that_cannot_be_listened_at_says_why() {
     let folder = Folder::new();
-    // An address for examples: no machine has it.
+    // An address reserved for examples: no machine has it.
     let serve = |listen: &str| said(&folder.run(&["serve", "--listen", listen]), 1);
     let complaint = serve("192.0.2.1:8080");
     assert!(
@@ -148,7 +148,7 @@ fn a_rule_that_is_quoted_has_a_line_of_its_own() {
     let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": "1.00"}]);
     let body = json!({"beleg_typ": "RE", "kundennummer": "K-1001", "items": items});
     let number = client.post("/api/v1/belege", &body).body["beleg_nummer"].as_str().unwrap().to_owned();
-    // It is still open.
+    // The document is still open.
     let complaint = said(&folder.run(&["beleg", "erledigen", &number, "--tenant", "Mühle"]), 1);
     let lines: Vec<_> = complaint.lines().collect();
     let [refusal, rule] = lines.as_slice() else { panic!("{complaint}") };
@@ -157,7 +157,7 @@ fn a_rule_that_is_quoted_has_a_line_of_its_own() {
         "{complaint}"
     );
     assert!(rule.starts_with("  ") && rule.contains(" ist "), "{complaint}");
-    // So is what a company lacks.
+    // Missing company data are reported the same way.
     let doctor = folder.run(&["doctor"]);
     let table = String::from_utf8(doctor.stdout).unwrap();
     assert!(table.contains("ust_id oder steuernummer"), "{table}");
@@ -170,7 +170,7 @@ fn pages_for_people_are_not_opened_to_the_network_without_tls() {
     let complaint = refused("leitstand = \"netz\"");
     assert!(complaint.contains("tls_certificate") && complaint.contains("trusted_proxies"), "{complaint}");
     assert!(refused("leitstand = \"alle\"").contains("lokal"));
-    // Where a proxy speaks TLS, or this machine alone is served, there is nothing to refuse.
+    // If a proxy speaks TLS, or only this machine is served, nothing is refused.
     for text in [
         "leitstand = \"netz\"\ntrusted_proxies = \"127.0.0.1\"",
         "leitstand = \"lokal\"",

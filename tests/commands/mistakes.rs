@@ -1,13 +1,13 @@
-//! What a helper does wrong (tests/data/mistakes.md), made with the real program.
+//! Mistakes of administrators (tests/data/mistakes.md), made with the real program.
 
 use crate::process::Folder;
 
 const TABLE: &str = include_str!("../data/mistakes.md");
 
-/// The first mistakes of the table are those of the call itself.
+/// The first mistakes of the table are in the call itself.
 const OF_THE_CALL: usize = 6;
 
-/// The bytes of a file as the table writes them.
+/// The bytes of a file as written in the table.
 fn bytes(written: &str) -> Vec<u8> {
     let mut parts = written.replace("\\n", "\n").into_bytes();
     while let Some(at) = parts.windows(2).position(|two| two == b"\\x") {
@@ -17,11 +17,12 @@ fn bytes(written: &str) -> Vec<u8> {
     parts
 }
 
-/// All that the database holds.
+/// Everything in the database.
 fn content(folder: &Folder) -> String {
     let database = folder.database();
     let count = "select (select count(*) from tenant) || ' ' || (select count(*) from api_key) || ' ' ||
-        (select count(*) from person) || ' ' || (select count(*) from artikel) || ' ' || (select count(*) from kunde) || ' ' ||
+        (select count(*) from person) || ' ' || (select count(*) from artikel) || ' ' || (select count(*) from \
+        kunde) || ' ' ||
         (select count(*) from kontrakt) || ' ' || (select count(*) from verwaltung)";
     database.query_row(count, [], |row| row.get(0)).unwrap()
 }

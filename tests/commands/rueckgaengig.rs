@@ -1,4 +1,4 @@
-//! `import rueckgaengig` (D22): an import is taken back as a whole, or not at all, with the reason.
+//! `import rueckgaengig` (D22): an import is taken back completely or not at all, with the reason.
 
 use std::fmt::Write;
 use std::process::Stdio;
@@ -23,10 +23,11 @@ fn take_back(folder: &Folder, more: &[&str]) -> std::process::Output {
     folder.run(&[&["import", "rueckgaengig", "--tenant", "Mühle"], more].concat())
 }
 
-/// What a table holds, in its order; without what only counts changes.
+/// The rows of a table in order, without columns that only count changes.
 fn content(folder: &Folder, table: &str) -> Vec<Value> {
     let database = folder.database();
-    let columns = "select group_concat('''' || name || ''', ' || iif(type = 'BLOB', 'hex(' || name || ')', name)) from pragma_table_info(?1)
+    let columns = "select group_concat('''' || name || ''', ' || iif(type = 'BLOB', 'hex(' || name || ')', \
+                   name)) from pragma_table_info(?1)
         where name not in ('version', 'geaendert_am')";
     let columns: String = database.query_row(columns, [table], |row| row.get(0)).unwrap();
     let rows = format!("select json_object({columns}) from {table} order by 1");
@@ -42,7 +43,7 @@ fn contents(folder: &Folder) -> Vec<Vec<Value>> {
     TABLES.iter().map(|table| content(folder, table)).collect()
 }
 
-/// The newest rows of the feed, the oldest of them first.
+/// The newest rows of the feed, in ascending order.
 fn feed(folder: &Folder, count: usize) -> Vec<[String; 2]> {
     let database = folder.database();
     let rows =
@@ -52,7 +53,7 @@ fn feed(folder: &Folder, count: usize) -> Vec<[String; 2]> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-/// A mill with two partners, two articles, one of them with a tier, and a contract; and its key.
+/// Creates a mill with two partners, two articles, one of them with a tier, and a contract; returns its key.
 fn mill() -> (Folder, String) {
     let folder = Folder::new();
     let key = folder.company("Mühle");
@@ -61,7 +62,10 @@ fn mill() -> (Folder, String) {
         "partner_typen": ["kunde", "lieferant"]})
     };
     folder.import("Mühle", "kunden", &json!([partner("A"), partner("B")]));
-    let artikel = |nr: &str| json!({"artikelnummer": nr, "bezeichnung": nr, "einheit": "dt", "gruppe": "Saat", "preis": "19.5"});
+    let artikel = |nr: &str| {
+        json!({"artikelnummer": nr, "bezeichnung": nr, "einheit": "dt", "gruppe": "Saat",
+        "preis": "19.5"})
+    };
     folder.import("Mühle", "artikel", &json!([artikel("W"), artikel("R")]));
     let tier = json!([{"artikelnummer": "W", "ab_menge": "10", "preis": "18"}]);
     folder.import("Mühle", "staffelpreise", &tier);
@@ -83,7 +87,8 @@ fn what_an_import_made_is_deleted_and_what_it_changed_is_as_before() {
         (
             "kunden",
             json!([
-                {"kundennr": "A", "nachname_firma": "Anders", "plz": "99999", "skonto_prozent": "3", "telefon": "1", "staat": "AT",
+                {"kundennr": "A", "nachname_firma": "Anders", "plz": "99999", "skonto_prozent": "3",
+                    "telefon": "1", "staat": "AT",
                  "status": "gesperrt", "partner_typen": ["spediteur"], "zahlungsziel_tage": 7},
                 {"kundennr": "B", "name": "B"},
                 {"kundennr": "C", "name": "Neu", "status": "inaktiv"},
@@ -94,7 +99,8 @@ fn what_an_import_made_is_deleted_and_what_it_changed_is_as_before() {
         (
             "artikel",
             json!([
-                {"artikelnummer": "W", "bezeichnung": "Weizen", "preis": "20", "gruppe": "Futter", "status": "inaktiv", "ean": "1"},
+                {"artikelnummer": "W", "bezeichnung": "Weizen", "preis": "20", "gruppe": "Futter",
+                    "status": "inaktiv", "ean": "1"},
                 {"artikelnummer": "N", "bezeichnung": "Neu"},
             ]),
             [1, 1],
@@ -140,7 +146,7 @@ fn what_an_import_made_is_deleted_and_what_it_changed_is_as_before() {
         );
         let again = said(&take_back(&folder, &[&number, "--yes"]), 1);
         assert!(again.contains(&format!("Der Import {number} ist schon zurückgenommen")), "{again}");
-        // What was taken back can be imported again, and taken back again.
+        // A file taken back can be imported again, and taken back again.
         let number = import(&folder, kind, &rows);
         assert_eq!(contents(&folder)[5], after[5], "{kind}: a tier came back as it was");
         assert!(take_back(&folder, &[&number, "--yes"]).status.success(), "{kind}");
@@ -236,7 +242,7 @@ fn what_cannot_go_back_is_named_with_its_reason_and_nothing_goes_back() {
             assert_eq!(contents(&folder), before, "{said}");
         }
     }
-    // Beside a server, and several at once: none goes where one cannot.
+    // Beside a server, and several imports at once: none is taken back if one cannot be.
     let said = said(&take_back(&folder, &[&tiers, &kontrakt, "--yes"]), 1);
     assert!(said.contains("Kontrakt V-2"), "{said}");
     assert_eq!(contents(&folder), before);
@@ -299,7 +305,8 @@ fn what_is_no_import_that_can_go_back_is_refused_in_words() {
         let said = said(&take_back(&folder, &["--yes", "--", number]), 1);
         assert!(said.contains(expected), "{number}: {said}");
     }
-    let first = "delete from aenderung where nr < (select max(nr) from aenderung where tenant_id = 1) and tenant_id = 1";
+    let first = "delete from aenderung where nr < (select max(nr) from aenderung where tenant_id = 1) and \
+                 tenant_id = 1";
     assert!(import(&folder, "kunden", &json!([{"kundennr": "Z", "name": "Z"}])) > dropped);
     database.execute(first, []).unwrap();
     let said = said(&take_back(&folder, &["--yes", &dropped]), 1);
@@ -310,7 +317,7 @@ fn what_is_no_import_that_can_go_back_is_refused_in_words() {
     }
 }
 
-/// A file of customers, and a company for them.
+/// Creates a company, and writes a file of customers for it.
 fn many(folder: &Folder, rows: usize) {
     folder.company("Mühle");
     let mut text = "kundennr;nachname_firma\n".to_owned();
@@ -357,7 +364,7 @@ fn a_kill_leaves_an_import_whole() {
     assert!(said(&stored, 0).contains(&format!("partnerd import rueckgaengig {number}")));
     let arguments = ["import", "rueckgaengig", &number, "--tenant", "Mühle", "--yes"];
     let mut child = folder.command(&arguments).stdout(Stdio::null()).spawn().unwrap();
-    // It holds the write lock from its beginning on.
+    // It holds the write lock from the beginning.
     let beside = folder.database();
     beside.busy_timeout(Duration::ZERO).unwrap();
     while beside.execute_batch("begin immediate; rollback").is_ok() {

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::process::{Client, Folder};
 use crate::{rows, said};
 
-/// A company with an article, a customer, and a final invoice with its PDF.
+/// Creates a company with an article, a customer, and a final invoice with its PDF.
 pub fn trade(folder: &Folder, company: &str, client: &Client) {
     let wheat = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30"}]);
     folder.import(company, "artikel", &wheat);
@@ -48,7 +48,7 @@ fn a_test_company_is_emptied_with_its_final_documents_and_a_real_one_never() {
         assert_eq!(in_test.get("/api/v1/dokumente?since=2000-01-01").body, json!([]));
         folder.result(&["check"]);
         folder.result(&["audit", "verify"]);
-        // Numbers begin anew, settings and tax rates are there.
+        // Numbers start again; settings and tax rates are kept.
         trade(&folder, "Probe", &in_test);
     }
     assert_ne!(in_test.get("/api/v1/steuersaetze").body, json!([]));
@@ -82,7 +82,7 @@ fn a_company_is_a_test_company_from_its_creation_on_or_never() {
     );
     let kinds: Vec<_> = rows(&folder, &["tenant", "list"]).iter().map(|row| row["test"].clone()).collect();
     assert_eq!(kinds, [json!(true), json!(false)]);
-    // Who does it past the trigger, to get rid of a final document, is found out: the seal is missing.
+    // Bypassing the trigger to delete a final document is detected: the seal is missing.
     let server = folder.serve(&[]);
     trade(&folder, "Mühle", &server.client(&real));
     drop(server);

@@ -1,11 +1,12 @@
-//! `kunde vergessen` (D27): what is said of a person goes, what the law keeps is named, and nothing is forged by it.
+//! `kunde vergessen` (D27): data about the person are erased, records required by law are named, and the
+//! evidence stays valid.
 
 use serde_json::{Value, json};
 
 use super::said;
 use crate::process::{Client, Folder};
 
-/// What is said of the person, and must be found nowhere afterwards.
+/// Data about the person, which must not be found anywhere afterwards.
 const SAID: [&str; 7] = [
     "Geheimer",
     "erika@geheim.example",
@@ -16,7 +17,7 @@ const SAID: [&str; 7] = [
     "im Vertrauen",
 ];
 
-/// A partner of whom much is said, changed twice, with an attachment.
+/// Creates a partner with much data, changed twice, with an attachment.
 fn person(client: &Client) -> String {
     let body = json!({"nachname_firma": "Geheimer", "email": "erika@geheim.example", "telefon": "0171-4711",
         "strasse": "Geheimgasse 1", "plz": "93183", "ort": "Kallmünz", "notizen": "Mag keine Anrufe"});
@@ -33,7 +34,7 @@ fn person(client: &Client) -> String {
     id
 }
 
-/// A mill with this person as its first customer, and what `then` does; the server has ended.
+/// Creates a mill with this person as its first customer, and runs `then`; the server has ended afterwards.
 fn mill(then: impl FnOnce(&Client, &str)) -> (Folder, String, String) {
     let folder = Folder::new();
     let key = folder.company("Mühle");
@@ -51,7 +52,7 @@ fn forget(folder: &Folder, more: &[&str]) -> Value {
     serde_json::from_str(&folder.result(&arguments)).unwrap()
 }
 
-/// Which of these texts stand anywhere in the file.
+/// Which of these texts are anywhere in the file.
 fn found(folder: &Folder, texts: &[&'static str]) -> Vec<&'static str> {
     let content = std::fs::read(folder.file("partnerd.db")).unwrap();
     let has = |text: &&&str| content.windows(text.len()).any(|part| part == text.as_bytes());
@@ -114,7 +115,7 @@ fn name_and_address_stay_while_the_law_wants_a_document() {
     });
     let done = forget(&folder, &["--yes"]);
     assert_eq!(done["kept"], json!([{"kind": "Belege", "count": 2, "open": 0, "until": until}]));
-    // A final document has its own copy of what stands on it.
+    // A final document has its own copy of its contents.
     assert_eq!(found(&folder, &["0171-4711", "Mag keine", "im Vertrauen"]), [""; 0]);
     let server = folder.serve(&[]);
     let kunde = server.client(&key).get(&format!("/api/v1/kunden/{id}")).body;
@@ -143,7 +144,7 @@ fn only_a_partner_of_the_company_is_forgotten() {
     assert_eq!(found(&folder, &SAID), SAID);
 }
 
-/// Runs SQL on the file, past the program; what `check` says then.
+/// Runs SQL on the file, bypassing the program; returns what `check` reports then.
 fn forged(sql: &str) -> String {
     let (folder, _, _) = mill(|client, _| {
         let other =
@@ -185,7 +186,7 @@ fn erasing_is_no_cover_for_altering() {
         let said = forged(sql);
         assert!(said.contains(finding), "{sql}: {said}");
     }
-    // The trigger itself keeps a change of a partner who was not forgotten.
+    // The trigger itself protects the history of a partner who was not forgotten.
     let (folder, _, _) = mill(|_, _| ());
     let refused = folder.database().execute("update kunde_verlauf set felder = '[]'", []).unwrap_err();
     assert!(refused.to_string().contains("append-only"), "{refused}");

@@ -1,13 +1,13 @@
 use crate::process::Folder;
 
-/// Every command by the words that name it.
+/// Every command, as the list of its words.
 fn commands(folder: &Folder) -> Vec<Vec<String>> {
     let below = |path: &[String]| -> Vec<String> {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let help = folder.result(&[&["help"], &path[..]].concat());
         let Some(part) = help.split("Befehle:\n").nth(1) else { return Vec::new() };
         let lines = part.split("\n\n").next().unwrap().lines();
-        // The description of a command goes on in lines that begin further right.
+        // The description of a command continues in lines that are indented further.
         let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         names
             .filter_map(|line| line.split_whitespace().next())
@@ -94,7 +94,7 @@ fn tables_fit_80_columns_break_no_id_and_turn_into_blocks_at_60() {
             shown(&command.split(' ').collect::<Vec<_>>(), columns);
         }
     }
-    // Paths of a machine can be longer than a line; the rest of it fits.
+    // Paths can be longer than a line; the rest of the line fits.
     let doctor = folder.command(&["doctor"]).env("COLUMNS", "80").output().unwrap();
     let doctor = String::from_utf8(doctor.stdout).unwrap();
     assert!(doctor.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{doctor}");

@@ -1,4 +1,4 @@
-//! Batches for the adviser under `kill -9` (D32).
+//! Batches for the tax adviser under `kill -9` (D32).
 
 use std::sync::mpsc::{Sender, channel};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::mill;
 use crate::process::{Client, Folder};
 
-/// Invoices of January come in and are handed over, until the server is gone.
+/// Posts invoices of January and hands them over, until the server is gone.
 fn hand_over(client: &Client, mark: &str, made: &Sender<Value>) {
     for at in 0..100 {
         let invoice = json!({"beleg_typ": "RE", "kunden_id": 2, "beleg_datum": "2026-01-15",
@@ -21,7 +21,7 @@ fn hand_over(client: &Client, mark: &str, made: &Sender<Value>) {
     }
 }
 
-/// D32: each invoice is in one batch, and each batch that was answered is there with its files.
+/// D32: each invoice is in exactly one batch, and each answered batch exists with its files.
 #[test]
 fn each_invoice_is_handed_over_once_whatever_is_killed() {
     let folder = Folder::new();

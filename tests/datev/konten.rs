@@ -1,16 +1,16 @@
-//! What DATEV computes on an account by itself (Kontenfunktionen of the charts SKR03 and SKR04 of 2026), for the accounts
-//! a grain trader needs.
+//! What DATEV computes by itself on an account (Kontenfunktionen of the charts SKR03 and SKR04 of 2026), for
+//! the accounts a grain trader needs.
 
 use super::kopf::Kopf;
 
-/// Rates are hundredths of a percent: 700 is 7 %.
+/// Rates are in hundredths of a percent: 700 is 7 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Funktion {
     /// AM: VAT is taken out of the gross.
     Umsatzsteuer(u32),
     /// AV: input tax is taken out of the gross.
     Vorsteuer(u32),
-    /// Automatic without tax; a key is refused as well.
+    /// Automatic without tax; a key is refused, too.
     Frei,
     /// Acquisition and § 13b: the tax is added both ways, the amount is net.
     Sonder(u32),
@@ -28,7 +28,7 @@ impl Funktion {
 
 use Funktion::{Frei, Geld, Ohne, Sonder, Umsatzsteuer, Vorsteuer};
 
-/// First and last account of SKR03, the first of SKR04, what it does.
+/// First and last account of SKR03, the first one of SKR04, and the function.
 const TABLE: &[(u64, u64, u64, Funktion)] = &[
     (8300, 8309, 4300, Umsatzsteuer(700)),
     (8400, 8419, 4400, Umsatzsteuer(1900)),
@@ -58,8 +58,8 @@ const TABLE: &[(u64, u64, u64, Funktion)] = &[
     (1360, 1360, 1460, Geld),
 ];
 
-/// The function of a Sachkonto, nothing where the table does not know it. Charts have accounts of four digits; longer ones
-/// are filled up with zeros behind them.
+/// The function of a Sachkonto, `None` if the table does not know it. Charts have accounts of four digits;
+/// longer ones are padded with zeros on the right.
 pub fn funktion(konto: u64, kopf: &Kopf) -> Option<Funktion> {
     let konto = konto / 10_u64.pow(u32::try_from(kopf.laenge).ok()?.checked_sub(4)?);
     let of_chart = |&(from, to, skr04, does): &(u64, u64, u64, Funktion)| match kopf.rahmen.as_str() {
@@ -76,7 +76,7 @@ pub fn is_personenkonto(konto: u64, kopf: &Kopf) -> bool {
     konto.to_string().len() > kopf.laenge
 }
 
-/// What a key does on an account without automatic; 40 suspends and is none of these.
+/// The function of a key on an account without automatic; 40 suspends and is not among them.
 pub fn key(bu: &str) -> Option<Funktion> {
     match bu {
         "101" | "3" => Some(Umsatzsteuer(1900)),

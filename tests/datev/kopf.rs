@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime};
 use super::raw::Field;
 use super::{Faults, digits};
 
-/// What the checks of the records need of the header.
+/// The fields of the header that the checks of the records need.
 #[derive(Debug, Clone)]
 pub struct Kopf {
     /// 21 or 16.
@@ -23,7 +23,7 @@ pub struct Kopf {
     pub bezeichnung: String,
     /// Empty means yes.
     pub festschreibung: bool,
-    /// `03`, `04`, or another, or nothing.
+    /// `03`, `04`, another chart, or empty.
     pub rahmen: String,
 }
 
@@ -98,7 +98,7 @@ pub fn check(fields: &[Field], faults: &mut Faults) -> Option<Kopf> {
     })
 }
 
-/// Texts: their lengths and letters.
+/// Checks the texts: their lengths and letters.
 fn words<'a>(text: &impl Fn(usize) -> &'a str, faults: &mut Faults) {
     for (nr, most) in [(8, 2), (9, 25), (10, 25), (17, 30), (31, 16)] {
         let length = text(nr).chars().count();
@@ -117,7 +117,7 @@ fn words<'a>(text: &impl Fn(usize) -> &'a str, faults: &mut Faults) {
     faults.expect(text(28).is_empty() || digits(text(28), 10).is_some(), 28, "not a number");
 }
 
-/// What only a Stapel has: its period, in one fiscal year, and how it is booked.
+/// Checks the fields of a Stapel only: its period, within one fiscal year, and how it is booked.
 fn stapel<'a>(text: &impl Fn(usize) -> &'a str, wj_beginn: Date, faults: &mut Faults) {
     let (von, bis) = (day(text(15)), day(text(16)));
     faults.expect(von.is_some(), 15, "not a day YYYYMMDD");

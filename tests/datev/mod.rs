@@ -1,11 +1,12 @@
-//! A checker of DATEV's format (EXTF), apart from the program that writes it: it knows what DATEV says of its files and
-//! what others found out by importing, and nothing of partnerd. No program of DATEV runs here, so this stands for its
-//! test program.
+//! A checker of DATEV's format (EXTF), independent of the program that writes it: it knows what DATEV
+//! publishes about its files and what others found out by importing, and nothing of partnerd. As no program
+//! of DATEV runs here, it stands in for DATEV's test program.
 //!
-//! Read are category 21 (Buchungsstapel, versions 12 and 13) and 16 (Debitoren/Kreditoren, version 5). [`check`] names
-//! everything that is wrong; [`steuer::recompute`] says what net and tax DATEV makes of the lines.
+//! It reads category 21 (Buchungsstapel, versions 12 and 13) and 16 (Debitoren/Kreditoren, version 5).
+//! [`check`] reports everything that is wrong; [`steuer::recompute`] returns the net and tax that DATEV makes
+//! of the lines.
 
-// not each binary that has this module asks for all of it
+// Not every binary with this module uses all of it.
 #![allow(dead_code)]
 
 pub mod konten;
@@ -20,20 +21,20 @@ use std::fmt;
 use kopf::Kopf;
 use raw::Field;
 
-/// DATEV's own samples, whose second line holds the official names of the columns.
+/// DATEV's own samples; their second line contains the official names of the columns.
 pub const SAMPLE_STAPEL: &[u8] = include_bytes!("../data/datev/EXTF_Buchungsstapel.csv");
 pub const SAMPLE_STAMM: &[u8] = include_bytes!("../data/datev/EXTF_DebKred_Stamm.csv");
 
-/// Where DATEV's own samples do otherwise than its rules. Files of partnerd get none of these.
+/// Deviations of DATEV's own samples from its rules. Files of partnerd are allowed none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lenient {
-    /// Columns 19, 44 and 108 are numbers, but stand as `""` in some lines.
+    /// Columns 19, 44 and 108 are numbers, but are written as `""` in some lines.
     EmptyNumberQuoted,
-    /// A quote inside of a text is not doubled.
+    /// A quote inside a text is not doubled.
     QuoteNotDoubled,
     /// An Umsatz of whole euros without `,00`.
     WholeEuros,
-    /// Key 20, a reversal of old, on an automatic account.
+    /// Key 20, the old reversal, on an automatic account.
     Key20,
     /// Column 118 is `""` and means 0.
     GeneralumkehrEmpty,
@@ -49,7 +50,7 @@ impl Lenient {
     ];
 }
 
-/// What is wrong, and where: line and column count from 1, column 0 is the line as a whole.
+/// A fault and its place: line and column count from 1, column 0 is the line as a whole.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Fault {
     pub line: usize,
@@ -63,7 +64,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A record as it stands in the file, without the quotes.
+/// A record of the file, without the quotes.
 #[derive(Debug)]
 pub struct Record {
     pub line: usize,
@@ -83,7 +84,7 @@ pub struct File {
     pub records: Vec<Record>,
 }
 
-/// Collects what is wrong in one line.
+/// Collects the faults of one line.
 pub struct Faults<'a> {
     all: &'a mut Vec<Fault>,
     line: usize,
@@ -94,7 +95,7 @@ impl Faults<'_> {
         self.all.push(Fault { line: self.line, column, reason: reason.into() });
     }
 
-    /// Says that a rule is broken unless it holds.
+    /// Reports a broken rule unless it holds.
     pub fn expect(&mut self, holds: bool, column: usize, reason: impl Into<String>) {
         if !holds {
             self.add(column, reason);
@@ -102,10 +103,10 @@ impl Faults<'_> {
     }
 }
 
-/// At most so many records are in a file.
+/// Maximum number of records in a file.
 pub const MAX_RECORDS: usize = 99_999;
 
-/// The file, or everything that is wrong with it.
+/// Returns the file, or everything that is wrong with it.
 pub fn check(file: &[u8], lenient: &[Lenient]) -> Result<File, Vec<Fault>> {
     let mut faults = Vec::new();
     let lines = raw::lines(file, &mut faults);
@@ -175,7 +176,7 @@ fn same_names(line: &[u8], columns: &[String], faults: &mut Faults) {
     }
 }
 
-/// Does a record have its texts in quotes and its numbers without, of the right signs?
+/// Checks that texts are quoted and numbers are not, with valid characters.
 fn quoted_as_typed(
     record: &Record,
     is_text: impl Fn(usize) -> bool,
@@ -194,7 +195,7 @@ fn quoted_as_typed(
     }
 }
 
-/// Digits, and decimals behind a comma; nothing is a number that is not given.
+/// Digits, with decimals after a comma; an empty text is a number that is not given.
 fn is_number(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -204,7 +205,7 @@ fn is_number(text: &str) -> bool {
     }
 }
 
-/// A number of only digits, at least one and at most so many.
+/// Parses a number of digits only, at least one and at most this many.
 fn digits(text: &str, most: usize) -> Option<u64> {
     let fits = !text.is_empty() && text.len() <= most && text.bytes().all(|byte| byte.is_ascii_digit());
     fits.then(|| text.parse().ok()).flatten()

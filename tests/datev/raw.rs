@@ -1,22 +1,22 @@
-//! Bytes of a file: lines, fields, quotes. Readers of CSV hide what is quoted, so this one is our own.
+//! The bytes of a file: lines, fields, quotes. Readers of CSV hide which fields are quoted, so this is our own.
 
 use encoding_rs::WINDOWS_1252;
 
 use super::{Fault, Faults, Lenient};
 
-/// A field as it stands in the file, its quotes taken off.
+/// A field of the file without its quotes.
 #[derive(Debug)]
 pub struct Field {
     pub text: String,
     pub quoted: bool,
 }
 
-/// The text of bytes in Windows-1252. The five bytes without a meaning become control characters.
+/// Decodes Windows-1252. The five undefined bytes become control characters.
 pub fn decoded(bytes: &[u8]) -> String {
     WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// The lines without their ends. Each ends with CR LF, the last one, too; and they are Windows-1252.
+/// The lines without their ends. Each must end with CR LF, including the last one, and be Windows-1252.
 pub fn lines<'a>(file: &'a [u8], all: &mut Vec<Fault>) -> Vec<&'a [u8]> {
     let bom = [&[0xEF, 0xBB, 0xBF][..], &[0xFF, 0xFE], &[0xFE, 0xFF]];
     let has_bom = bom.iter().any(|bom| file.starts_with(bom));
@@ -28,7 +28,7 @@ pub fn lines<'a>(file: &'a [u8], all: &mut Vec<Fault>) -> Vec<&'a [u8]> {
         let end = rest.windows(2).position(|two| two == b"\r\n");
         faults.expect(end.is_some(), 0, "the line does not end with CR LF");
         let line = &rest[..end.unwrap_or(rest.len())];
-        // German text in Windows-1252 is hardly ever valid UTF-8 by chance
+        // German text in Windows-1252 is hardly ever valid UTF-8 by chance.
         let utf8 = !line.is_ascii() && std::str::from_utf8(line).is_ok();
         faults.expect(!utf8 || has_bom, 0, "the line is UTF-8, not Windows-1252");
         lines.push(line);
@@ -37,7 +37,7 @@ pub fn lines<'a>(file: &'a [u8], all: &mut Vec<Fault>) -> Vec<&'a [u8]> {
     lines
 }
 
-/// The fields of a line, or nothing if its quotes do not tell where they end.
+/// The fields of a line; `None` if its quotes do not tell where they end.
 pub fn fields(line: &[u8], lenient: &[Lenient], faults: &mut Faults) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     let mut rest = line;
@@ -65,7 +65,7 @@ fn plain(rest: &[u8], column: usize, faults: &mut Faults) -> (Field, usize) {
     (Field { text, quoted: false }, length)
 }
 
-/// A text in quotes, and its length in the file with them.
+/// A quoted text, and its length in the file including the quotes.
 fn quoted(rest: &[u8], column: usize, lenient: &[Lenient], faults: &mut Faults) -> Option<(Field, usize)> {
     let mut content = Vec::new();
     let mut at = 1;

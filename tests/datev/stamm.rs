@@ -1,5 +1,6 @@
-//! Records of category 16, Debitoren/Kreditoren, version 5: 254 columns. Which are texts is what DATEV's sample quotes; how
-//! long they may be is from DATEV's document 1036228, as `lib/datev/base/contact.rb` of ledermann/datev quotes it.
+//! Records of category 16, Debitoren/Kreditoren, version 5: 254 columns. Texts are the columns that DATEV's
+//! sample quotes; their maximum lengths are from DATEV's document 1036228, as quoted by
+//! `lib/datev/base/contact.rb` of ledermann/datev.
 
 use super::konten::is_personenkonto;
 use super::kopf::Kopf;
@@ -9,7 +10,7 @@ use super::{Faults, Record, digits, quoted_as_typed};
 /// First columns of the ten bank accounts, of eleven columns each: nine texts, two days.
 const BANKS: [usize; 10] = [41, 52, 63, 74, 85, 165, 176, 187, 198, 209];
 
-/// The place of a column in its bank account, from 0.
+/// The position of a column within its bank account, from 0.
 fn in_bank(column: usize) -> Option<usize> {
     BANKS.iter().find(|first| (**first..**first + 11).contains(&column)).map(|first| column - first)
 }
@@ -25,7 +26,7 @@ fn is_day(column: usize) -> bool {
     in_bank(column).is_some_and(|place| place >= 9) || matches!(column, 27 | 28 | 163 | 164 | 233..=235)
 }
 
-/// How many characters a column may have.
+/// The maximum length of a column in characters.
 fn longest(column: usize) -> Option<usize> {
     if let Some(place) = in_bank(column) {
         return [8, 30, 10, 2, 34, 1, 11, 70, 1].get(place).copied();

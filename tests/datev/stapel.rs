@@ -12,14 +12,14 @@ fn is_text(column: usize) -> bool {
         || matches!(column, 102 | 103 | 105 | 107 | 109 | 110 | 112 | 118 | 120 | 121 | 123)
 }
 
-/// How many characters a text may have, where DATEV says so.
+/// The maximum length of a text in characters, where DATEV defines one.
 fn longest(column: usize) -> Option<usize> {
     match column {
         9 => Some(4),
         12 => Some(12),
         14 => Some(60),
         20 => Some(210),
-        // Beleginfo and Zusatzinformation: kind and content by turns
+        // Beleginfo and Zusatzinformation: kind and content alternate.
         21..=36 => Some(if column % 2 == 1 { 20 } else { 210 }),
         48..=87 => Some(if column.is_multiple_of(2) { 20 } else { 210 }),
         11 | 37 | 38 => Some(36),
@@ -52,7 +52,7 @@ pub fn check(record: &Record, kopf: &Kopf, lenient: &[Lenient], faults: &mut Fau
     let empty = record.get(118).is_empty() && lenient.contains(&Lenient::GeneralumkehrEmpty);
     faults.expect(empty || ["0", "1", "G"].contains(&record.get(118)), 118, "not 0, 1 or G");
     match record.get(114) {
-        // empty counts as 1
+        // Empty counts as 1.
         "" | "1" => faults.expect(kopf.festschreibung, 114, "locks the Stapel, but the header says 0"),
         "0" => faults.expect(!kopf.festschreibung, 114, "is 0, but the header locks the Stapel"),
         _ => faults.add(114, "not 0 or 1"),
@@ -124,7 +124,7 @@ fn dates(record: &Record, kopf: &Kopf, faults: &mut Faults) {
     faults.expect(!due || is_personal(7) || is_personal(8), 117, "a due date without a Personenkonto");
 }
 
-/// The day of a Belegdatum, which has no year, in the fiscal year of the header.
+/// The day of a Belegdatum, which has no year, within the fiscal year of the header.
 pub fn belegdatum(text: &str, kopf: &Kopf) -> Option<Date> {
     let year = kopf.wj_beginn.year();
     let (day, month) = (text.get(..2)?.parse().ok()?, text.get(2..4)?.parse().ok()?);

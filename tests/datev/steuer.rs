@@ -8,10 +8,10 @@ use super::konten::{Funktion, funktion, is_personenkonto, key};
 use super::stapel::{belegdatum, cents};
 use super::{File, Record, digits};
 
-/// A document as a line names it.
+/// A document as named by a line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Beleg {
-    /// The firm's number: the additional information `Belegnummer` where a line has it, else Belegfeld 1.
+    /// The firm's number: the additional information `Belegnummer` if the line has it, else Belegfeld 1.
     pub nummer: String,
     pub belegfeld1: String,
     pub datum: Date,
@@ -25,24 +25,24 @@ pub struct Posten {
     pub satz: u32,
 }
 
-/// Cents, debit minus credit of the account: a sale is negative, a purchase positive.
+/// Cents, debit minus credit of the account: sales are negative, purchases positive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Betrag {
     pub netto: i64,
     /// Taken out of the gross.
     pub steuer: i64,
-    /// Of an acquisition or § 13b: added on both sides, so nobody pays it, and the amount of the line is net.
+    /// For acquisitions and § 13b: added on both sides, so nobody pays it, and the amount of the line is net.
     pub beidseitig: i64,
 }
 
-/// What DATEV books on each Sachkonto but those of cash.
+/// Returns what DATEV books on each Sachkonto except those of cash.
 ///
-/// A line of a Generalumkehr has its sides swapped already (DATEV's sample has `501` and `501 GU`): the side alone says
-/// the sign.
+/// The sides of a Generalumkehr line are already swapped (DATEV's sample has `501` and `501 GU`), so the side
+/// alone determines the sign.
 ///
 /// # Errors
 ///
-/// The line whose tax does not follow from what is known of its accounts and its key.
+/// The line whose tax does not follow from what is known about its accounts and its key.
 pub fn recompute(file: &File) -> Result<BTreeMap<Posten, Betrag>, String> {
     let mut sums = BTreeMap::new();
     let mut known = HashMap::new();
@@ -53,7 +53,7 @@ pub fn recompute(file: &File) -> Result<BTreeMap<Posten, Betrag>, String> {
     Ok(sums)
 }
 
-/// What each document brings to its Personenkonto, in cents, debit minus credit.
+/// The sum that each document books on its Personenkonto, in cents, debit minus credit.
 pub fn open_items(file: &File) -> BTreeMap<Beleg, i64> {
     let mut sums = BTreeMap::new();
     for line in file.records.iter().filter_map(|record| Line::read(record, file)) {
@@ -70,7 +70,7 @@ struct Line<'a> {
     beleg: Beleg,
     konto: u64,
     gegenkonto: u64,
-    /// Of the Konto, debit minus credit.
+    /// Amount on the Konto, debit minus credit.
     cents: i64,
     bu: &'a str,
 }
@@ -136,7 +136,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// The side that has the tax, and which.
+    /// The side that bears the tax, and its function.
     fn taxed(&self, functions: [Funktion; 2]) -> Result<Option<(usize, Funktion)>, String> {
         let [first, second] = functions;
         match self.bu {
@@ -158,8 +158,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The rate that a net amount belongs to: that of its account, else what its account or the other had in the
-    /// document before.
+    /// The rate of a net amount: that of its account, else the rate that its account or the other one had
+    /// earlier in the document.
     fn rate_of_net(&self, side: usize, functions: [Funktion; 2], known: &HashMap<(Beleg, u64), u32>) -> u32 {
         let of = |side: usize| match functions[side] {
             Funktion::Umsatzsteuer(satz) | Funktion::Vorsteuer(satz) | Funktion::Sonder(satz) => Some(satz),
@@ -169,10 +169,10 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The rate, and the amount of a line in net and tax.
+/// The rate, and the amount of a line split into net and tax.
 fn split(does: Funktion, amount: i64) -> (u32, Betrag) {
     let tax = |of: i64, satz: u32, whole: i64| {
-        // half up of the magnitude, in integers
+        // Half up of the magnitude, in integers.
         let doubled = 2 * of.abs() * i64::from(satz);
         (doubled + whole) / (2 * whole) * of.signum()
     };

@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 use crate::process::{Answer, Client, Folder, Running};
 use crate::{address, demo, file, resolve, settled};
 
-/// What a healthy server does not answer: made by the program itself, and tested where it is broken.
+/// Answers that a healthy server never gives: made by the program itself, and tested where they occur.
 const MADE: [&str; 4] = ["INTERNER_FEHLER", "NICHT_VERFUEGBAR", "AUSGANG_UNBEKANNT", "ZEIT_UEBERSCHRITTEN"];
 
-/// Answers to wrong keys until their address has to wait.
+/// Requests with wrong keys until their address has to wait.
 const ENOUGH: usize = 20;
 
-/// The steps of tests/data/ablehnungen.json, one after the other: commands and statements that make ready for it, then
-/// a request that is refused with `code`. `@name/pointer` is what an earlier step gave.
+/// Carries out the steps of tests/data/ablehnungen.json in order: commands and statements as preparation,
+/// then a request that is refused with `code`. `@name/pointer` refers to the result of an earlier step.
 struct Walk<'f> {
     folder: &'f Folder,
     demo: Running,
@@ -35,7 +35,7 @@ impl Walk<'_> {
                 assert_eq!(given["error"], code, "{step}: {given}");
                 assert!(refused.insert(code.to_owned(), given.clone()).is_none(), "{code} is shown twice");
             }
-            // Some stand among the details of another one alone.
+            // Some codes occur only among the details of another one.
             if let Some(code) = step["detail"].as_str() {
                 assert_eq!(given["details"]["fehler"][0]["error"], code, "{step}: {given}");
                 assert!(refused.insert(code.to_owned(), given.clone()).is_none(), "{code} is shown twice");
@@ -98,7 +98,7 @@ impl Walk<'_> {
     }
 }
 
-/// What is too long to be written down.
+/// Values too long to be written in the file.
 fn long_ones() -> Map<String, Value> {
     let item = json!({"artikelnr": "D04", "menge": 1, "ep_netto": 40});
     let cost = |nr: i64| {
@@ -117,7 +117,7 @@ fn long_ones() -> Map<String, Value> {
     known.as_object().unwrap().clone()
 }
 
-/// With PARTNERD_RECORD set the answers are written anew.
+/// With PARTNERD_RECORD set, the answers are recorded again.
 #[test]
 fn each_refusal_is_shown_as_the_demo_answers() {
     let folder = Folder::new();
@@ -135,7 +135,7 @@ fn each_refusal_is_shown_as_the_demo_answers() {
     }
 }
 
-/// An answer without what differs from run to run: ids, and the seconds that somebody has to wait.
+/// An answer without what differs from run to run: ids, and the seconds to wait.
 fn without_figures(answer: &Value) -> Value {
     let mut answer = settled(answer);
     let plain = |told: &mut Value| {

@@ -1,4 +1,4 @@
-//! Files that are broken, hostile or odd.
+//! Broken, hostile or odd files.
 
 use std::io::Write;
 
@@ -7,10 +7,10 @@ use flate2::write::ZlibEncoder;
 
 use super::sample;
 
-/// How the refusal begins, and what it says.
+/// The beginning of the refusal, and a text it contains.
 type Expected = (&'static str, &'static str);
 
-/// An XML that is an invoice, small.
+/// A minimal XML invoice.
 fn minimum() -> Vec<u8> {
     sample("factur-x-minimum.xml.gz")
 }
@@ -40,7 +40,7 @@ fn stream(dict: &str, bytes: &[u8]) -> Vec<u8> {
     object
 }
 
-/// A PDF with an attachment as it stands in the file, and its filter.
+/// A PDF with an attachment, given by its encoded bytes and its filter.
 fn hybrid(name: &str, filter: &str, bytes: &[u8]) -> Vec<u8> {
     pdf(&[
         b"<</Type/Catalog /Names <</EmbeddedFiles 2 0 R>>>>".to_vec(),
@@ -49,7 +49,7 @@ fn hybrid(name: &str, filter: &str, bytes: &[u8]) -> Vec<u8> {
     ])
 }
 
-/// Object streams, each of which is inflated to a MiB.
+/// Object streams, each of which inflates to a MiB.
 fn bombs(count: usize) -> Vec<u8> {
     let content = deflated(&[b"7 0 ".as_slice(), &vec![b' '; 1 << 20]].concat());
     let bomb = stream("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", &content);
@@ -144,7 +144,7 @@ pub fn all() -> Vec<(&'static str, Vec<u8>, Expected)> {
     ]
 }
 
-/// Pieces of a PDF that are read to its end, again and again, by who is not careful: repeated to a MiB.
+/// Pieces of a PDF that a careless reader would read to the end again and again; repeated to a MiB.
 pub fn repeated() -> Vec<(&'static str, Vec<u8>)> {
     let pieces = [
         "1 0 obj(",
@@ -167,7 +167,7 @@ pub fn repeated() -> Vec<(&'static str, Vec<u8>)> {
     pieces.into_iter().map(|piece| (piece, file(piece))).collect()
 }
 
-/// An attachment whose filter and what belongs to it stand as objects of their own.
+/// An attachment whose filter and parameters are separate objects.
 fn elsewhere() -> Vec<u8> {
     pdf(&[
         b"<</Type/Catalog /AF [<</F (factur-x.xml) /EF <</F 2 0 R>>>>]>>".to_vec(),
@@ -177,7 +177,7 @@ fn elsewhere() -> Vec<u8> {
     ])
 }
 
-/// Files that no program should write and that hold an invoice all the same.
+/// Files that no program should write, but that contain an invoice all the same.
 pub fn odd() -> Vec<(&'static str, Vec<u8>)> {
     let text = String::from_utf8(minimum()).unwrap().replace("encoding='UTF-8'", "");
     let text = text.trim_start_matches('\u{feff}').to_owned();
@@ -215,7 +215,7 @@ pub fn odd() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Objects with a table of where they stand, which names their numbers and the trailer; `before` is what it adds to.
+/// Objects with a cross-reference table and trailer; `before` is the file that they update.
 fn with_table(before: &[u8], objects: &[(u32, Vec<u8>)], trailer: &str) -> Vec<u8> {
     let mut file = before.to_vec();
     let mut rows = String::new();
@@ -230,7 +230,7 @@ fn with_table(before: &[u8], objects: &[(u32, Vec<u8>)], trailer: &str) -> Vec<u
     file
 }
 
-/// The same with a stream in the place of the table (ISO 32000-1, 7.5.8); `filter` is how it is packed.
+/// The same with a cross-reference stream (ISO 32000-1, 7.5.8) instead of the table; `filter` is its compression.
 fn with_stream(
     objects: &[(u32, Vec<u8>)],
     trailer: &str,
@@ -254,7 +254,7 @@ fn with_stream(
     file
 }
 
-/// Rows of six bytes, each as its difference to the one above.
+/// Rows of six bytes, each as its difference to the previous one.
 fn differences(rows: &[u8]) -> Vec<u8> {
     let mut above = [0; 6];
     let mut packed = Vec::new();
@@ -266,18 +266,18 @@ fn differences(rows: &[u8]) -> Vec<u8> {
     deflated(&packed)
 }
 
-/// Another invoice: what must not be found.
+/// Another invoice, which must not be found.
 fn other() -> Vec<u8> {
     String::from_utf8(minimum()).unwrap().replace("F20260023", "INNEN").into_bytes()
 }
 
-/// A stream whose length is another object.
+/// A stream whose length is a separate object.
 fn stream_of(length: u32, bytes: &[u8]) -> Vec<u8> {
     [format!("<</Length {length} 0 R>>stream\n").as_bytes(), bytes, b"\nendstream"].concat()
 }
 
-/// An invoice with a PDF attached that has another one, both as they are: its objects, and the same with lengths that
-/// stand elsewhere. The numbers of the inner one begin behind `from`.
+/// An invoice with a PDF attached that has another one, both uncompressed: its objects, and the same with
+/// lengths in separate objects. The numbers of the inner one begin after `from`.
 fn nested(from: u32) -> [Vec<(u32, Vec<u8>)>; 2] {
     let [catalog, names, xml] = [1, 2, 3].map(|number| from + number);
     let named = format!("<</Names [(a) <</F (factur-x.xml) /EF <</F {xml} 0 R>>>>]>>");
@@ -299,13 +299,13 @@ fn nested(from: u32) -> [Vec<(u32, Vec<u8>)>; 2] {
     [objects(stream("", &minimum()), stream("", &inner)), apart]
 }
 
-/// Files that hold several invoices, of which one is theirs.
+/// Files that contain several invoices, of which one is their own.
 pub fn nested_and_updated() -> Vec<(&'static str, Vec<u8>)> {
     let (begin, root) = (b"%PDF-1.7", "/Root 1 0 R");
-    // Where the last of these words stands, behind a line feed.
+    // The last occurrence of this word, after a line feed.
     let last =
         |file: &[u8], word: &[u8]| file.windows(word.len()).rposition(|found| found == word).unwrap() + 1;
-    // What stands behind the table is not in it.
+    // Bytes after the table do not belong to it.
     let with_leftover = |mut file: Vec<u8>, table: &[u8]| {
         let end = format!("\nendobj\nstartxref\n{}\n%%EOF\n", last(&file, table));
         file.extend([b"\n3 0 obj\n", &stream("", &other())[..], end.as_bytes()].concat());
@@ -341,8 +341,8 @@ pub fn nested_and_updated() -> Vec<(&'static str, Vec<u8>)> {
     files
 }
 
-/// The invoice stands in an object stream that only /XRefStm leads to; what an older version had attached is deleted
-/// (ISO 32000-1, 7.5.8.4).
+/// The invoice is in an object stream that only /XRefStm leads to; the attachment of an older version is
+/// deleted (ISO 32000-1, 7.5.8.4).
 fn hybrid_reference() -> Vec<u8> {
     let named = |xml: u32| format!("<</F (factur-x.xml) /EF <</F {xml} 0 R>>>>").into_bytes();
     let catalog = b"<</Type/Catalog /AF [4 0 R 5 0 R]>>".to_vec();
@@ -370,7 +370,7 @@ fn hybrid_reference() -> Vec<u8> {
     file
 }
 
-/// Numbers by chance, the same in each run.
+/// Pseudo-random numbers, the same in each run.
 pub struct Chance(pub u64);
 
 impl Chance {
@@ -381,7 +381,7 @@ impl Chance {
         (self.0 % bound as u64) as usize
     }
 
-    /// A file that something happened to.
+    /// Damages a file at random.
     pub fn damaged(&mut self, file: &[u8]) -> Vec<u8> {
         let mut bytes = file.to_vec();
         let at = self.below(bytes.len());

@@ -1,4 +1,4 @@
-//! An invoice of tests/data/einvoice.json as each syntax writes it: what is needed to read it again.
+//! Writes an invoice of tests/data/einvoice.json in each syntax, with the fields needed to read it again.
 
 use std::fmt::Write;
 
@@ -45,7 +45,7 @@ fn turned(number: &str) -> String {
     number.strip_prefix('-').map_or_else(|| format!("-{number}"), str::to_owned)
 }
 
-/// What CII and ZUGFeRD 1 call the same.
+/// Elements that CII and ZUGFeRD 1 name differently.
 struct Names([&'static str; 12]);
 
 const CII: Names = Names([
@@ -82,18 +82,19 @@ fn cii(case: &Value, names: &Names) -> String {
     let [root, document, trade, agreement, delivery, settlement, sums, percent, la, ld, ls, line_sum] =
         names.0;
     let mut xml = format!(
-        "<r:{root} xmlns:r='urn:r' xmlns:a='urn:a'><r:{document}><a:ID>4711</a:ID><a:TypeCode>380</a:TypeCode></r:{document}>\
-         <r:{trade}>"
+        "<r:{root} xmlns:r='urn:r' xmlns:a='urn:a'><r:{document}><a:ID>4711</a:ID><a:TypeCode>380</a:TypeCode>\
+         </r:{document}><r:{trade}>"
     );
     for line in lines(case) {
         let Line { menge, preis, netto, satz } = line;
         write!(
             xml,
-            "<a:IncludedSupplyChainTradeLineItem><a:SpecifiedTradeProduct><a:Name>W</a:Name></a:SpecifiedTradeProduct>\
-             <a:{la}><a:NetPriceProductTradePrice><a:ChargeAmount>{preis}</a:ChargeAmount></a:NetPriceProductTradePrice></a:{la}>\
-             <a:{ld}><a:BilledQuantity unitCode='KGM'>{menge}</a:BilledQuantity></a:{ld}>\
-             <a:{ls}><a:ApplicableTradeTax><a:{percent}>{satz}</a:{percent}></a:ApplicableTradeTax>\
-             <a:{line_sum}><a:LineTotalAmount>{netto}</a:LineTotalAmount></a:{line_sum}></a:{ls}>\
+            "<a:IncludedSupplyChainTradeLineItem><a:SpecifiedTradeProduct><a:Name>W</a:Name>\
+             </a:SpecifiedTradeProduct><a:{la}><a:NetPriceProductTradePrice>\
+             <a:ChargeAmount>{preis}</a:ChargeAmount></a:NetPriceProductTradePrice></a:{la}><a:{ld}>\
+             <a:BilledQuantity unitCode='KGM'>{menge}</a:BilledQuantity></a:{ld}><a:{ls}><a:ApplicableTradeTax>\
+             <a:{percent}>{satz}</a:{percent}></a:ApplicableTradeTax><a:{line_sum}>\
+             <a:LineTotalAmount>{netto}</a:LineTotalAmount></a:{line_sum}></a:{ls}>\
              </a:IncludedSupplyChainTradeLineItem>"
         )
         .unwrap();
@@ -101,10 +102,10 @@ fn cii(case: &Value, names: &Names) -> String {
     let [netto, mwst, brutto] = totals(case);
     write!(
         xml,
-        "<a:{agreement}><a:SellerTradeParty><a:Name>Mühle &amp; Söhne &#60;KG><!-- x --></a:Name></a:SellerTradeParty></a:{agreement}>\
-         <a:{delivery}/><a:{settlement}><a:{sums}><a:TaxBasisTotalAmount>{netto}</a:TaxBasisTotalAmount>\
-         <a:TaxTotalAmount>{mwst}</a:TaxTotalAmount><a:GrandTotalAmount>{brutto}</a:GrandTotalAmount></a:{sums}></a:{settlement}>\
-         </r:{trade}></r:{root}>"
+        "<a:{agreement}><a:SellerTradeParty><a:Name>Mühle &amp; Söhne &#60;KG><!-- x \
+         --></a:Name></a:SellerTradeParty></a:{agreement}><a:{delivery}/><a:{settlement}><a:{sums}>\
+         <a:TaxBasisTotalAmount>{netto}</a:TaxBasisTotalAmount><a:TaxTotalAmount>{mwst}</a:TaxTotalAmount>\
+         <a:GrandTotalAmount>{brutto}</a:GrandTotalAmount></a:{sums}></a:{settlement}></r:{trade}></r:{root}>"
     )
     .unwrap();
     xml

@@ -1,12 +1,12 @@
-//! Documents of a mill as they are every day; their XML is recorded in `beispiele/`.
+//! Everyday documents of a mill; their XML is recorded in `beispiele/`.
 
 use std::borrow::Cow;
 
 use partnerd::papers::erechnung::{
-    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use partnerd::rules::day::Day;
-use partnerd::rules::document::Rechnungsart;
+use partnerd::rules::document::{Profil, Rechnungsart};
 use partnerd::rules::fixed::{Percent, Price, Quantity};
 use partnerd::rules::price::line_total;
 use partnerd::rules::tax::{Steuerart, Steuerkategorie};
@@ -15,7 +15,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// A mill that has filled in everything.
+/// A mill with complete data.
 pub fn firma() -> Partei {
     Partei {
         kennung: None,
@@ -40,7 +40,7 @@ pub fn firma() -> Partei {
     }
 }
 
-/// A customer or supplier of whom little is known.
+/// A customer or supplier with little data.
 pub fn kunde(name: &str, staat: &str, ust_id: Option<&str>) -> Partei {
     Partei {
         kennung: some("10023"),
@@ -54,7 +54,7 @@ pub fn kunde(name: &str, staat: &str, ust_id: Option<&str>) -> Partei {
     }
 }
 
-/// A position of these decimals.
+/// A position with these decimals.
 pub fn position(
     position: i64,
     name: &str,
@@ -88,7 +88,7 @@ pub fn position(
     }
 }
 
-/// A document with nothing but what it must have.
+/// A document with required fields only.
 pub fn rechnung(
     art: Rechnungsart,
     nummer: &str,

@@ -1,12 +1,12 @@
-//! Documents at random, the same ones for the same seed.
+//! Random documents, the same ones for the same seed.
 
 use std::borrow::Cow;
 
 use partnerd::papers::erechnung::{
-    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use partnerd::rules::day::Day;
-use partnerd::rules::document::Rechnungsart;
+use partnerd::rules::document::{Profil, Rechnungsart};
 use partnerd::rules::fixed::{Money, Percent, Price, Quantity};
 use partnerd::rules::price::line_total;
 use partnerd::rules::tax::{Steuerart, Steuerkategorie};
@@ -187,7 +187,7 @@ fn zahlung(z: &mut Zufall) -> Zahlungsbedingungen {
 const STEUERARTEN: &[Option<Steuerart>] =
     &[None, Some(Steuerart::Regel), Some(Steuerart::Pauschal24), Some(Steuerart::Kleinunternehmer)];
 
-/// A document that has all that its e-invoice needs.
+/// A document with everything that its e-invoice needs.
 pub fn rechnung(z: &mut Zufall) -> Rechnung {
     let lines = if z.one_in(50) { 300 } else { 8 };
     let mut positionen: Vec<Position> = (0..=z.below(lines)).map(|at| position(z, at as i64 + 1)).collect();
@@ -198,7 +198,7 @@ pub fn rechnung(z: &mut Zufall) -> Rechnung {
         }
     }
     let (mut verkaeufer, mut kaeufer) = (partei(z), partei(z));
-    // What an invoice outside of the tax shows instead of the VAT id.
+    // An invoice outside the scope of tax shows this instead of the VAT id.
     verkaeufer.steuernummer.get_or_insert_with(|| "123/456/78901".to_owned());
     if z.one_in(3) {
         kaeufer.iban = None;
@@ -238,7 +238,7 @@ pub fn rechnung(z: &mut Zufall) -> Rechnung {
     }
 }
 
-/// Takes something away from a document, or spoils it.
+/// Removes something from a document, or spoils it.
 pub fn spoil(z: &mut Zufall, rechnung: &mut Rechnung) {
     for _ in 0..=z.below(3) {
         if z.one_in(2) {

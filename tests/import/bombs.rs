@@ -1,5 +1,5 @@
-//! Files that are small and become large: refused before they do, on the page and on the command line, and no process
-//! that reads them grows beyond a bound (P19, D22).
+//! Small files that expand to large ones: refused before they do, in the Leitstand and on the command line,
+//! and no process that reads them grows beyond a bound (P19, D22).
 #![cfg(target_os = "linux")]
 
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use crate::sheets::{ods, ods_of, xlsx, xlsx_of, xlsx_with, zipped};
 
 const SHARED: &str = "xl/sharedStrings.xml";
 
-/// Memory that a server or an import has at most, in MiB.
+/// Maximum memory of a server or an import, in MiB.
 const MEMORY: usize = 400;
 
 const PASSWORD: &str = "Roggen im Silo drei";
@@ -22,7 +22,7 @@ struct Bomb {
     name: &'static str,
     file: &'static str,
     bytes: Vec<u8>,
-    /// What the page and the command line say.
+    /// The message of the page and the command line.
     said: &'static str,
 }
 
@@ -36,18 +36,19 @@ fn bomb(name: &'static str, file: &'static str, bytes: Vec<u8>, said: &'static s
 
 fn cell(columns: u32, text: &str) -> String {
     format!(
-        "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"{columns}\"><text:p>{text}</text:p></table:table-cell>"
+        "<table:table-cell office:value-type=\"string\" \
+         table:number-columns-repeated=\"{columns}\"><text:p>{text}</text:p></table:table-cell>"
     )
 }
 
-/// An .ods of a header and a row that is repeated a million times.
+/// An .ods with a header and a row that is repeated a million times.
 fn repeated(cells: &str) -> Vec<u8> {
     let head = format!("<table:table-row>{}</table:table-row>", cell(1, "name"));
     let rows = format!("<table:table-row table:number-rows-repeated=\"1000000\">{cells}</table:table-row>");
     ods_of(&format!("<table:table table:name=\"A\">{head}{rows}</table:table>"))
 }
 
-/// An .xlsx whose column of names has one shared text in all of its rows, and what it says of how many texts there are.
+/// An .xlsx whose column of names has one shared text in all rows, and the count of texts that it claims.
 fn shared(text: &str, rows: usize, count: u64) -> Vec<u8> {
     let texts = format!("<sst uniqueCount=\"{count}\"><si><t>name</t></si><si><t>{text}</t></si></sst>");
     let rows = "<row><c t=\"s\"><v>1</v></c></row>".repeat(rows);
@@ -61,7 +62,7 @@ fn spreadsheets() -> Vec<Bomb> {
     let deep = format!("<office:document-content>{}", "<a>".repeat(8_000_000));
     let parts: Vec<String> = (0..12_000).map(|at| at.to_string()).collect();
     let parts: Vec<(&str, &str)> = parts.iter().map(|name| (name.as_str(), "")).collect();
-    // What does not shrink, so that the zip is not refused for its size alone.
+    // Incompressible data, so that the zip is not refused for its compression ratio alone.
     let mut state = 7u64;
     let noise = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -104,12 +105,12 @@ fn texts() -> Vec<Bomb> {
     ]
 }
 
-/// What is said of a bomb where a table may take so many MiB.
+/// The message about a bomb if a table may take this many MiB.
 fn expected(said: &str, mib: usize) -> String {
     if said == TOO_LARGE { format!("{said} {mib} MiB") } else { said.to_owned() }
 }
 
-/// Runs a command; what it said on stderr, and the most memory it was seen with.
+/// Runs a command; returns its stderr, and its highest observed memory.
 fn run(folder: &Folder, arguments: &[&str]) -> (String, usize) {
     let mut child = folder.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut most = 0;
@@ -134,7 +135,7 @@ fn the_command_line_refuses_what_becomes_large_before_it_does() {
     assert_eq!(count, 0);
 }
 
-/// Whoever manages the company, at the pages of a server.
+/// A manager of the company, in a browser.
 struct Browser {
     agent: Agent,
     base: String,
@@ -174,7 +175,7 @@ impl Browser {
         (response.into_body().read_to_string().unwrap(), headers)
     }
 
-    /// Uploads a file of a company to be looked at; the page of that work.
+    /// Uploads a file of a company to be checked; returns the page of that job.
     fn upload(&mut self, company: u8, file: &str, content: &[u8]) -> String {
         let path = format!("/leitstand/f/{company}/import");
         let (page, _) = self.send("GET", &path, "", Vec::new());
@@ -191,7 +192,7 @@ impl Browser {
         headers.get("location").unwrap_or_else(|| panic!("{page}")).to_str().unwrap().to_owned()
     }
 
-    /// What a work came to, once it has ended.
+    /// The result of a job, once it has ended.
     fn ended(&mut self, work: &str) -> String {
         loop {
             let (page, headers) = self.send("GET", work, "", Vec::new());
@@ -223,7 +224,7 @@ fn the_page_refuses_what_becomes_large_before_it_does() {
         assert!(page.contains("Es wurde nichts gespeichert."), "{name}: {page}");
         assert!(server.most_memory() <= MEMORY, "{name}: {} MiB", server.most_memory());
     }
-    // Two at once, of the largest tables that are read to their end.
+    // Two at once, of the largest tables that are read to the end.
     let largest = shared(&"A".repeat(30_000), 2_200, 2);
     let works = [1, 2].map(|company| browser.upload(company, "k.xlsx", &largest));
     for work in works {

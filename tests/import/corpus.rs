@@ -1,13 +1,13 @@
-//! The files: what each is, and what must become of it.
+//! The files: what each is, and the expected result.
 
 use super::sheets::{ods, ods_of, sheet_data, table, xlsx, xlsx_of, xlsx_with, zipped};
 use super::understood;
 
-/// What must become of a file.
+/// The expected result of a file.
 pub enum Expected {
     /// Exit 0 and exactly these records.
     Stored(Vec<String>),
-    /// Exit 1, nothing stored, and all of these said.
+    /// Exit 1, nothing stored, and all of these messages.
     Refused(&'static [&'static str]),
 }
 
@@ -43,7 +43,7 @@ impl Case {
     }
 }
 
-/// All of them.
+/// All cases.
 pub fn cases() -> Vec<Case> {
     let mut cases = quotes();
     cases.extend(encodings());
@@ -340,7 +340,7 @@ fn workbooks() -> Vec<Case> {
     ]
 }
 
-/// An .xlsx of one partner; the third style of its cells is of this format.
+/// An .xlsx of one partner; the third style of its cells has this format.
 fn formatted(format: &str, cells: &[&str]) -> Vec<u8> {
     let styles = format!(
         r#"<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts><numFmt numFmtId="170" formatCode="{format}"/></numFmts><cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/></cellXfs></styleSheet>"#
@@ -351,7 +351,8 @@ fn formatted(format: &str, cells: &[&str]) -> Vec<u8> {
 fn documents() -> Vec<Case> {
     let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.ods");
     let good = |name: &'static str| [["1", name, "01234", "Ulm"]];
-    let spanned = "<table:table-cell office:value-type=\"string\" table:number-rows-spanned=\"2\"><text:p>Hof</text:p></table:table-cell>";
+    let spanned = "<table:table-cell office:value-type=\"string\" \
+                   table:number-rows-spanned=\"2\"><text:p>Hof</text:p></table:table-cell>";
     vec![
         kunden(
             "an .ods",
@@ -365,7 +366,8 @@ fn documents() -> Vec<Case> {
                 &[
                     "1",
                     "Hof",
-                    "<table:table-cell office:value-type=\"float\" office:value=\"1234\"><text:p>01234</text:p></table:table-cell>",
+                    "<table:table-cell office:value-type=\"float\" \
+                     office:value=\"1234\"><text:p>01234</text:p></table:table-cell>",
                 ],
             ]),
             stored(&["1|Hof|01234|"]),
@@ -405,7 +407,8 @@ fn documents() -> Vec<Case> {
                 &HEAD,
                 &[
                     "1",
-                    "<table:table-cell office:value-type=\"string\"><office:annotation><text:p>Notiz</text:p></office:annotation><text:p>Hof</text:p></table:table-cell>",
+                    "<table:table-cell office:value-type=\"string\"><office:annotation><text:p>Notiz</text:p>\
+                     </office:annotation><text:p>Hof</text:p></table:table-cell>",
                 ],
             ]),
             stored(&["1|Hof||"]),
@@ -416,8 +419,10 @@ fn documents() -> Vec<Case> {
 fn bombs() -> Vec<Case> {
     let kunden = |name, bytes: Vec<u8>, expected| case(name, "kunden", bytes, expected).named("data.xlsx");
     let nothing = "0".repeat(40 << 20);
-    let repeated = "<table:table-cell office:value-type=\"string\" table:number-columns-repeated=\"16384\"><text:p>A</text:p></table:table-cell>";
-    let rows = "<table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell office:value-type=\"string\"><text:p>A</text:p></table:table-cell></table:table-row>";
+    let repeated = "<table:table-cell office:value-type=\"string\" \
+                    table:number-columns-repeated=\"16384\"><text:p>A</text:p></table:table-cell>";
+    let rows = "<table:table-row table:number-rows-repeated=\"1048576\"><table:table-cell \
+                office:value-type=\"string\"><text:p>A</text:p></table:table-cell></table:table-row>";
     vec![
         kunden(
             "a zip bomb as .xlsx",
@@ -429,7 +434,9 @@ fn bombs() -> Vec<Case> {
         kunden(
             "an .ods of repeated rows",
             ods_of(&format!(
-                "<table:table table:name=\"A\"><table:table-row><table:table-cell office:value-type=\"string\"><text:p>name</text:p></table:table-cell></table:table-row>{rows}</table:table>"
+                "<table:table table:name=\"A\"><table:table-row><table:table-cell \
+                 office:value-type=\"string\"><text:p>name</text:p></table:table-cell>\
+                 </table:table-row>{rows}</table:table>"
             )),
             refused(&["Zeilen", "--in-parts"]),
         ),
@@ -438,7 +445,8 @@ fn bombs() -> Vec<Case> {
             xlsx_of(&[(
                 "A",
                 "visible",
-                "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>name</t></is></c></row><row r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>",
+                "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>name</t></is></c></row><row \
+                 r=\"1048576\"><c r=\"XFD1048576\"><v>1</v></c></row></sheetData>",
             )]),
             refused(&["Zeile 1048576", "Spalten"]),
         ),

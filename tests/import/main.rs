@@ -1,7 +1,7 @@
-//! A corpus of broken files against the real command line and a real SQLite file (D22): each is imported exactly, or
-//! refused by name; none ends with exit 0 and a record lost.
+//! A corpus of broken files against the real command line and a real SQLite file (D22): each is imported
+//! exactly, or refused by name; none ends with exit 0 and a lost record.
 //!
-//! `PARTNERD=path cargo test --test import` asks another executable: the control is one that reads otherwise.
+//! `PARTNERD=path cargo test --test import` tests another executable: the control is one that reads differently.
 
 #[path = "../process/mod.rs"]
 mod process;
@@ -24,7 +24,7 @@ fn run(database: &Path, arguments: &[&str]) -> Output {
     command.arg("--db").arg(database).args(arguments).env_remove("PARTNERD").output().unwrap()
 }
 
-/// What a company has, one line a record.
+/// The records of a company, one line each.
 fn stored(database: &Path, kind: &str, tenant: &str) -> Vec<String> {
     let statement = match kind {
         "kunden" => {
@@ -49,7 +49,7 @@ fn stored(database: &Path, kind: &str, tenant: &str) -> Vec<String> {
     statement.query_map([tenant], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-/// What is wrong with the outcome of a case; none if it is as expected.
+/// What is wrong with the result of a case; `None` if it is as expected.
 fn judge(case: &Case, output: &Output, stored: &[String]) -> Option<String> {
     let said = String::from_utf8_lossy(&output.stderr);
     match (&case.expected, output.status.code()) {
@@ -88,7 +88,7 @@ fn each_file_is_imported_exactly_or_refused_by_name() {
 
 #[test]
 fn what_a_file_was_taken_for_is_said() {
-    // Of each file: what is said of it, and what is not.
+    // For each file: messages that must appear, and messages that must not.
     let table: &[(&str, &str, &[&str], &[&str])] = &[
         (
             "kunden",
@@ -177,7 +177,7 @@ fn a_unit_is_asked_about_once() {
     assert!(code == Some(0) && said.contains("Gespeichert würde das nicht."), "{said}");
     let (code, said) = import("Mühle", &many, &["--accept-warnings"]);
     assert!(code == Some(0) && !said.contains("Gespeichert würde das nicht."), "{said}");
-    // The company has it now; another has not.
+    // This company has it now; another one has not.
     assert_eq!(import("Mühle", "neu;A;gebinde\n", &[]).0, Some(0));
     assert_eq!(import("Hof", "neu;A;gebinde\n", &[]).0, Some(1));
     let (code, said) = import("Mühle", "neu;A;Schaufel\n", &[]);

@@ -1,4 +1,4 @@
-//! Spreadsheets as the tests need them: the fewest parts that a reader asks for.
+//! Spreadsheets for the tests, with the minimum of parts that a reader needs.
 
 use std::io::{Cursor, Write};
 
@@ -14,12 +14,12 @@ pub fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// An .xlsx with sheets of a name, a state and what stands between `<worksheet>` and its end.
+/// An .xlsx with sheets, each with a name, a state and the content of `<worksheet>`.
 pub fn xlsx_of(sheets: &[(&str, &str, &str)]) -> Vec<u8> {
     xlsx_with(sheets, &[])
 }
 
-/// The same with further parts, as `xl/sharedStrings.xml`, or others in the place of these.
+/// The same with further or replaced parts, such as `xl/sharedStrings.xml`.
 pub fn xlsx_with(sheets: &[(&str, &str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
     let numbered = || sheets.iter().enumerate().map(|(at, sheet)| (at + 1, sheet));
     let types: String = numbered()
@@ -78,7 +78,7 @@ pub fn xlsx(rows: &[&[&str]]) -> Vec<u8> {
     xlsx_of(&[("Tabelle1", "visible", &sheet_data(rows))])
 }
 
-/// The rows of a sheet. A cell that begins with `<` stands as it is, `n:` before a number; else it is a text.
+/// The rows of a sheet. A cell that begins with `<` is raw XML, one with `n:` is a number; all others are texts.
 pub fn sheet_data(rows: &[&[&str]]) -> String {
     let rows: String = rows
         .iter()
@@ -101,7 +101,7 @@ pub fn sheet_data(rows: &[&[&str]]) -> String {
     format!("<sheetData>{rows}</sheetData>")
 }
 
-/// An .ods whose tables are these.
+/// An .ods with these tables.
 pub fn ods_of(tables: &str) -> Vec<u8> {
     let spaces: String = ["office", "table", "text", "style"]
         .iter()
@@ -109,7 +109,8 @@ pub fn ods_of(tables: &str) -> Vec<u8> {
         .collect();
     let styles = r#"<office:automatic-styles><style:style style:name="ta1" style:family="table"><style:table-properties table:display="true"/></style:style><style:style style:name="ta2" style:family="table"><style:table-properties table:display="false"/></style:style></office:automatic-styles>"#;
     let content = format!(
-        "<office:document-content{spaces}>{styles}<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"
+        "<office:document-content{spaces}>{styles}<office:body><office:spreadsheet>{tables}</office:spreadsheet>\
+         </office:body></office:document-content>"
     );
     zipped(&[("mimetype", "application/vnd.oasis.opendocument.spreadsheet"), ("content.xml", &content)])
 }

@@ -1,4 +1,4 @@
-//! Templates (D22): what `import KIND --template FILE` writes comes back by import, and nothing of it is taken for a
+//! Templates (D22): the output of `import KIND --template FILE` can be imported, and nothing in it becomes a
 //! record unless somebody filled it in.
 
 use std::io::{Cursor, Read};
@@ -12,7 +12,7 @@ use zip::ZipArchive;
 use super::run;
 use super::sheets::zipped;
 
-/// A company in a new database, and where its files lie.
+/// A company in a new database, and the folder of its files.
 struct Company {
     folder: tempfile::TempDir,
 }
@@ -41,7 +41,7 @@ impl Company {
         run(&self.database(), &["import", kind, path.to_str().unwrap(), "--tenant", "Mühle"])
     }
 
-    /// Imports a file that must be stored: `created C, changed C, unchanged U`, and what was said.
+    /// Imports a file that must be stored; returns `created C, changed C, unchanged U`, and the messages.
     #[track_caller]
     fn stored(&self, kind: &str, path: &Path) -> (String, String) {
         let output = self.import(kind, path);
@@ -64,7 +64,7 @@ fn parts(path: &Path) -> Vec<(String, String)> {
     (0..7).map(part).collect()
 }
 
-/// Columns that hold lists: a table has no place for them.
+/// Columns that contain lists, which a table cannot.
 const LISTS: [&str; 6] = ["positionen", "inputs", "outputs", "artikel", "grenzen", "schritte"];
 
 const NOTHING: &str = "0 neu, 0 geändert, 0 unverändert";
@@ -101,7 +101,7 @@ fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_f
         let path = company.folder.path().join("filled.csv");
         std::fs::write(&path, text.replace("BEISPIEL", "MUSTER")).unwrap();
         let mut created = "1 neu, 0 geändert, 0 unverändert";
-        // A recipe and a scheme need lines, which no table has; the rest of them a table can change.
+        // A recipe and a scheme need lines, which a table cannot contain; a table can change their other fields.
         let lines = match kind {
             "rezepturen" => {
                 r#"[{"id": 900, "bezeichnung": "alt", "inputs": [{"artikelnummer": "MUSTER", "menge": 1}]}]"#

@@ -1,4 +1,4 @@
-//! Files whose header, days or rows are to be understood, and those in which something is hardly meant.
+//! Files whose header, dates or rows must be understood, and those with something that was probably not meant.
 
 use super::corpus::{Case, HEAD, case, refused, stored};
 use super::sheets::{ods_of, sheet_data, table, xlsx_of, xlsx_with};
@@ -106,7 +106,7 @@ pub fn moments() -> Vec<Case> {
     ]
 }
 
-/// Each is refused by name, and stored as it is where that is accepted.
+/// Each is refused by name, and stored unchanged if the warning is accepted.
 pub fn suspicious() -> Vec<Case> {
     let artikel = |name, rows: &str| {
         (
@@ -121,7 +121,9 @@ pub fn suspicious() -> Vec<Case> {
     let hidden = data.replace("<row r=\"2\">", "<row r=\"2\" hidden=\"1\">");
     let collapsed = table("A", "ta1", &[&HEAD]).replace(
         "</table:table>",
-        "<table:table-row table:visibility=\"filter\"><table:table-cell office:value-type=\"string\"><text:p>1</text:p></table:table-cell><table:table-cell office:value-type=\"string\"><text:p>Hof</text:p></table:table-cell></table:table-row></table:table>",
+        "<table:table-row table:visibility=\"filter\"><table:table-cell \
+         office:value-type=\"string\"><text:p>1</text:p></table:table-cell><table:table-cell \
+         office:value-type=\"string\"><text:p>Hof</text:p></table:table-cell></table:table-row></table:table>",
     );
     let two = format!("{}{}", table("A", "ta1", &rows), table("Alt", "ta1", &[&["Notiz"]]));
     let empty = format!("{}{}", table("A", "ta1", &rows), table("Leer", "ta1", &[]));

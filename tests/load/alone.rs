@@ -1,7 +1,7 @@
-//! SQLite alone: what a read costs with nothing around it. One thread, the statements of the server, kept
-//! prepared, and the JSON of the answer written straight from the rows.
+//! SQLite alone: the cost of a read without anything around it. One thread runs the server's statements, kept
+//! prepared, and writes the JSON of the answer directly from the rows.
 //!
-//! The bytes must be those of the server's answer, else the comparison is void.
+//! The bytes must equal the server's answer, else the comparison is void.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use serde::ser::{SerializeSeq, Serializer};
 
 use crate::fields::{Field, Record};
 
-/// What a read selects, and what its answer looks like.
+/// A read: what it selects, and the form of its answer.
 pub struct Read {
     pub fields: &'static [Field],
     /// The statement, or that of a page; its parameters are numbered, the first is the company.
@@ -19,26 +19,26 @@ pub struct Read {
     pub form: Form,
 }
 
-/// How an answer holds its rows.
+/// How an answer contains its rows.
 pub enum Form {
     /// One row.
     Single,
-    /// An array; the statement that counts all rows, for a header.
+    /// An array; with the statement that counts all rows, for a header.
     Array(String),
-    /// An object of rows and their count; the statement that counts.
+    /// An object of rows and their count; with the statement that counts.
     Listing(String),
-    /// The same, where days are counted instead of rows: the statement that gives days and their rows,
-    /// and how many rows are passed over. The page then begins at a day, which is `?2`.
+    /// The same, but counting days instead of rows: the statement that returns days with their rows, and how
+    /// many rows are skipped. The page then begins at a day, which is `?2`.
     Days(String, i64),
 }
 
-/// A connection of its own.
+/// A separate connection.
 pub struct Alone {
     connection: Connection,
 }
 
 impl Alone {
-    /// Opens the database as the server opens it to read.
+    /// Opens the database as the server does for reading.
     pub fn open(folder: &Path) -> Alone {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(folder.join("partnerd.db"), flags).unwrap();
@@ -51,7 +51,7 @@ impl Alone {
         Alone { connection }
     }
 
-    /// CPU in microseconds that one read takes, and the body it makes.
+    /// The CPU time of one read in microseconds, and the body it makes.
     pub fn measure(&self, read: &Read, time: Duration) -> (f64, Vec<u8>) {
         let mut prepared = Prepared::of(&self.connection, read);
         let mut body = Vec::new();
@@ -84,7 +84,7 @@ impl<'c> Prepared<'c> {
         Prepared { begin: prepare("begin"), end: prepare("rollback"), count, rows: prepare(&read.rows), read }
     }
 
-    /// Reads, and writes the body anew. Two statements share a snapshot; one is its own.
+    /// Reads, and writes the body again. Two statements share a snapshot; a single one has its own.
     fn once(&mut self, body: &mut Vec<u8>) {
         body.clear();
         let Prepared { begin, end, count, rows, read } = self;
@@ -112,7 +112,7 @@ impl<'c> Prepared<'c> {
     }
 }
 
-/// The number of all rows, the day on which a page begins, and how many rows of that day stand before it.
+/// The number of all rows, the day on which a page begins, and how many rows of that day come before it.
 fn way(days: &mut Statement<'_>, offset: i64) -> (i64, String, i64) {
     let (mut all, mut day, mut left) = (0, None, offset);
     let mut rows = days.query([]).unwrap();
@@ -154,7 +154,7 @@ fn array(
     array.end().unwrap();
 }
 
-/// CPU that this thread has used (proc(5): the first figure, in nanoseconds).
+/// CPU time used by this thread (proc(5): the first figure, in nanoseconds).
 fn thread_cpu() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())

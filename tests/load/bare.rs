@@ -1,4 +1,4 @@
-//! A hyper server that does nothing else: what the sockets cost.
+//! A hyper server that does nothing else: the cost of the sockets.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// What it answers: about as long as a customer.
+/// Its answer: about as long as a customer.
 const FIXED: &[u8] = &[b'x'; 300];
 
 /// Serves until it is killed.

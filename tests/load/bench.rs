@@ -1,13 +1,13 @@
-//! `cargo bench --bench load`: what a request costs, against bare hyper and SQLite alone in the same run.
+//! `cargo bench --bench load`: the cost of a request, compared with bare hyper and SQLite alone in the same run.
 //!
 //! Builds a database (10,000 customers, 100,000 documents, 1,000,000 receipt lines), drives the real
-//! executable over loopback, and prints a table each of reads, writes, mixes, long histories, hostile clients, start and
-//! memory. Speeds of one
-//! machine at one moment say little: read the ratios. Any answer but 2xx ends it with an error.
+//! executable over loopback, and prints a table each of reads, writes, mixes, long histories, hostile
+//! clients, start and memory. Speeds of one machine at one moment say little: read the ratios. Any answer but
+//! 2xx ends it with an error.
 //!
-//! `-- --seconds N` says how long each round takes (2), `--rounds N` how many there are, of which the middle
-//! one counts (3), `--quick` is one round of a second; `--scale N` makes the tables N times as large,
-//! `--binary FILE` measures another executable, `NAME` runs the workloads whose name and connections contain it.
+//! `-- --seconds N` sets the length of each round (2), `--rounds N` their number, of which the median counts
+//! (3), `--quick` runs one round of a second; `--scale N` makes the tables N times as large, `--binary FILE`
+//! measures another executable, `NAME` runs the workloads whose name and connections contain it.
 
 mod alone;
 mod bare;
@@ -45,17 +45,17 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Whether a workload was asked for.
+    /// Whether a workload was requested.
     pub fn wants(&self, name: &str, connections: usize) -> bool {
         self.wanted.as_ref().is_none_or(|wanted| format!("{name} {connections}").contains(wanted.as_str()))
     }
 
-    /// A GET of the interface.
+    /// A GET request of the interface.
     pub fn get(&self, path: &str) -> String {
         format!("GET /api/v1/{path} HTTP/1.1\r\nhost: x\r\nx-api-key: {}\r\n\r\n", self.key)
     }
 
-    /// How many customers there are.
+    /// The number of customers.
     pub fn customers(&self) -> u64 {
         10_000 * self.scale
     }
@@ -84,7 +84,7 @@ fn main() {
     start::table(&figures);
 }
 
-/// Reads the command line and builds the database.
+/// Parses the command line and builds the database.
 fn prepare(arguments: &[String], folder: PathBuf) -> Bench {
     let value = |flag: &str| arguments.iter().skip_while(|argument| *argument != flag).nth(1);
     let number = |flag: &str, default: u64| {
@@ -103,7 +103,7 @@ fn prepare(arguments: &[String], folder: PathBuf) -> Bench {
     let key = data::company(&folder, "Mühle");
     let customer = data::fill(&folder, scale, 100_000);
     documents::fill(&folder, 10_000 * scale, 100_000 * scale);
-    // What was filled in is written back now, not while something is measured.
+    // Writes the new data to disk now, not during a measurement.
     std::fs::File::open(folder.join("partnerd.db")).unwrap().sync_all().unwrap();
     Bench {
         service: Service { binary, folder },
@@ -116,7 +116,7 @@ fn prepare(arguments: &[String], folder: PathBuf) -> Bench {
     }
 }
 
-/// On what, and how, was measured.
+/// A line about the machine and the settings of the measurement.
 fn headline(bench: &Bench) -> String {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -124,7 +124,8 @@ fn headline(bench: &Bench) -> String {
     let fsync = server::fsync(&bench.service.folder);
     let [documents, lines] = [100_000, 1_000_000].map(|number| number * bench.scale);
     format!(
-        "{cores} cores ({}), fsync {:.2} ms; {} customers, {documents} documents of 5 positions, {lines} receipt lines; {} × {} s each",
+        "{cores} cores ({}), fsync {:.2} ms; {} customers, {documents} documents of 5 positions, {lines} \
+         receipt lines; {} × {} s each",
         model.map_or("unknown", |(_, model)| model),
         fsync.as_secs_f64() * 1e3,
         bench.customers(),
@@ -133,7 +134,7 @@ fn headline(bench: &Bench) -> String {
     )
 }
 
-/// The round in the middle by some figure.
+/// The median round by some figure.
 pub fn middle<T>(mut rounds: Vec<T>, by: impl Fn(&T) -> f64) -> T {
     rounds.sort_by(|a, b| by(a).total_cmp(&by(b)));
     rounds.swap_remove(rounds.len() / 2)

@@ -1,5 +1,4 @@
-//! A client that does as little as possible: each connection sends a request, reads the answer, and
-//! sends the next.
+//! A client that does as little as possible: each connection sends a request, reads the answer, and sends the next.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,19 +7,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
-/// What one connection sends: the next request, told the body of the answer before.
+/// The requests of one connection: returns the next one, given the body of the previous answer.
 pub type Script = Box<dyn FnMut(&[u8]) -> Arc<str> + Send>;
 
 /// Requests, sent over several connections at once.
 pub struct Load {
     pub connections: usize,
-    /// Requests that make one piece of work; what is timed is the piece.
+    /// Requests that make one piece of work, which is timed as a whole.
     pub steps: usize,
-    /// Makes the script of a connection.
+    /// Creates the script of a connection.
     pub script: Box<dyn Fn(usize) -> Script + Send + Sync>,
 }
 
-/// How long each piece of work took, and all of them together.
+/// The duration of each piece of work, and of all together.
 pub struct Seen {
     pub durations: Vec<Duration>,
     pub elapsed: Duration,
@@ -37,7 +36,7 @@ impl Load {
         Load { connections, steps: 1, script: Box::new(script) }
     }
 
-    /// Sends for a time.
+    /// Sends for this time.
     pub fn run(&self, address: &str, time: Duration) -> Seen {
         let begun = Instant::now();
         let durations = runtime().block_on(async {
@@ -87,7 +86,7 @@ async fn client(address: String, mut script: Script, steps: usize, until: Instan
     durations
 }
 
-/// Reads one answer whole and says where its body begins; any but 2xx ends the run.
+/// Reads one whole answer and returns where its body begins; any status but 2xx ends the run.
 async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> usize {
     buffer.clear();
     let (mut head, mut whole) = (0, usize::MAX);

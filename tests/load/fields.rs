@@ -1,4 +1,4 @@
-//! The fields of an answer, written straight from the columns of a row.
+//! The fields of an answer, written directly from the columns of a row.
 
 use partnerd::rules::{day, fixed};
 use rusqlite::Row;
@@ -6,13 +6,13 @@ use rusqlite::types::ValueRef;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use uuid::Uuid;
 
-/// A field: its name, and how its column becomes JSON. Columns stand in the order of the fields.
+/// A field: its name, and how its column becomes JSON. Columns are in the order of the fields.
 pub type Field = (&'static str, Kind);
 
 /// How a column becomes JSON; null is always null.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A number or a text as it is.
+    /// A number or a text, unchanged.
     Plain,
     Id,
     Money,

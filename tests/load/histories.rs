@@ -1,5 +1,5 @@
-//! What corrections cost a partner with many lines of one article, against one with few, while another company writes:
-//! the cost of a request follows from what it touches (D8).
+//! The cost of corrections for a partner with many lines of one article, compared with one with few, while
+//! another company writes: the cost of a request depends on what it touches (D8).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,16 +13,16 @@ use crate::server::{Server, Service, WARM};
 use crate::writes::{documents, send};
 use crate::{Bench, data, middle};
 
-/// Lines of the two partners that are compared.
+/// Lines of the two compared partners.
 const LINES: [u64; 2] = [200, 200_000];
 
-/// Requests of a kind, each to a deal of its own.
+/// Requests of a kind, each to its own deal.
 const OF_A_KIND: u64 = 18;
 
 /// Connections over which the other company writes documents.
 const WRITING: usize = 4;
 
-/// How long the middle one of some requests takes.
+/// The median duration of some requests.
 struct Compared {
     few: Duration,
     many: Duration,
@@ -34,7 +34,7 @@ impl Compared {
     }
 }
 
-/// Measures all that are wanted and prints a table.
+/// Measures everything requested and prints a table.
 pub fn table(bench: &Bench) {
     let is_wanted = |operation: &&Operation| bench.wants(&format!("Histories: {}", operation.name), 1);
     let [few, many] = LINES;
@@ -78,7 +78,7 @@ impl Companies {
         Companies { template, history, binary: bench.service.binary.clone(), keys }
     }
 
-    /// How long requests of a kind take on a new copy of the database: the middle one.
+    /// The median duration of requests of a kind on a new copy of the database.
     fn measure(&self, operation: &Operation) -> Duration {
         let folder = TempDir::new().unwrap();
         for file in std::fs::read_dir(self.template.path()).unwrap().map(Result::unwrap) {
@@ -106,7 +106,7 @@ impl Companies {
     }
 }
 
-/// Writes documents for one customer until it is told to stop.
+/// Writes documents for one customer until told to stop.
 fn write(server: &Server, key: &str, running: &AtomicBool) {
     answer(&server.address, &send(key, "POST", "kunden", r#"{"name": "Hof Eins"}"#));
     let load = documents(key, WRITING, 1);

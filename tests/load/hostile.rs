@@ -1,6 +1,6 @@
-//! What hostile clients do to honest ones, and what they make the server hold: its memory and its write-ahead log
-//! (promises P7, P17). They have a key of their own, or none. Plain endless loops in their place show what comes of
-//! the machine alone: where all its cores are busy who wakes up waits for a tick of the scheduler.
+//! The effect of hostile clients on honest ones, and what they make the server hold: its memory and its write-ahead
+//! log (promises P7, P17). They have their own key, or none. As a comparison, plain endless loops show the effect of
+//! the machine alone: if all its cores are busy, a woken thread waits for a tick of the scheduler.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::{Bench, middle};
 const READING: usize = 8;
 const WRITING: usize = 4;
 
-/// How long a hostile client waits for anything before it begins anew.
+/// How long a hostile client waits for anything before it starts over.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What each of some hostile connections sends, and what it does then.
 #[derive(Clone)]
 struct Client {
     connections: usize,
-    /// Sent at once, from an address of its own for every so many connections.
+    /// Sent at once, from a separate address for every so many connections.
     sends: Arc<[u8]>,
     per_address: usize,
     then: Then,
@@ -46,7 +46,7 @@ enum Then {
     Loops,
 }
 
-/// What a run came to.
+/// The result of a run.
 struct Attacked {
     reads: f64,
     writes: f64,
@@ -54,7 +54,7 @@ struct Attacked {
     memory: f64,
 }
 
-/// Measures all that are wanted and prints a table.
+/// Measures everything requested and prints a table.
 pub fn table(bench: &Bench) {
     let is_wanted = |name: &str| bench.wants(&format!("Hostile clients: {name}"), READING);
     let attacks: Vec<_> = attacks(bench).into_iter().filter(|(name, _)| is_wanted(name)).collect();
@@ -63,7 +63,8 @@ pub fn table(bench: &Bench) {
     }
     println!("## Hostile clients\n");
     println!(
-        "p99 of {READING} honest connections that read one customer, and of {WRITING} that write documents, as times of the same without them.\n"
+        "p99 of {READING} honest connections that read one customer, and of {WRITING} that write documents, as \
+         times of the same without them.\n"
     );
     println!(
         "| hostile clients | p99 of reads | p99 of writes | write-ahead log at most, MiB | memory at most, MiB |"
@@ -80,7 +81,7 @@ pub fn table(bench: &Bench) {
     println!();
 }
 
-/// A long list of one key beside 500 that another asks for at once.
+/// A long list of one key beside 500 that another key requests at once.
 pub fn lists(bench: &Bench) {
     if !bench.wants("Long lists of one key", 1) {
         return;
@@ -166,7 +167,7 @@ fn attacks(bench: &Bench) -> Vec<(&'static str, Vec<Client>)> {
     ]
 }
 
-/// What becomes of these reads and of writes beside hostile clients.
+/// Runs these reads, and writes, beside hostile clients.
 fn attacked(bench: &Bench, clients: &[Client], reading: &Load) -> Attacked {
     let server = bench.service.start();
     let writing = documents(&bench.key, WRITING, bench.customers());
@@ -203,7 +204,7 @@ fn p99(round: &Round) -> f64 {
     round.p99.as_secs_f64()
 }
 
-/// Notes how long the write-ahead log becomes.
+/// Records the maximum size of the write-ahead log.
 fn watch(log: &PathBuf, longest: &AtomicU64, running: &AtomicBool) {
     while running.load(Ordering::Relaxed) {
         let length = std::fs::metadata(log).map_or(0, |log| log.len());
@@ -212,7 +213,7 @@ fn watch(log: &PathBuf, longest: &AtomicU64, running: &AtomicBool) {
     }
 }
 
-/// Lets the hostile clients do what they do until they are told to stop.
+/// Runs the hostile clients until told to stop.
 fn attack(server: &Server, clients: &[Client], running: &AtomicBool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -265,7 +266,7 @@ async fn once(client: &Client, from: [u8; 4], address: std::net::SocketAddr) -> 
     }
 }
 
-/// Reads an answer whole; false where the connection was closed.
+/// Reads a whole answer; returns false if the connection was closed.
 async fn is_answered(stream: &mut TcpStream) -> std::io::Result<bool> {
     let (mut buffer, mut head, mut whole) = (Vec::with_capacity(64 << 10), 0, usize::MAX);
     while buffer.len() < whole {

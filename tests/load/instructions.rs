@@ -1,8 +1,8 @@
-//! `cargo bench --bench instructions`: how many instructions the rules and whole requests take.
+//! `cargo bench --bench instructions`: the number of instructions that the rules and whole requests take.
 //!
-//! On a noisy machine a change of a few per cent is not seen in time, but in instructions. Each piece
-//! runs N and 2 N times in a process of its own under valgrind; the difference is what N runs take,
-//! without all that goes before and after. `-- NAME` counts the pieces whose name contains it.
+//! On a noisy machine, a change of a few per cent does not show in time, but in instructions. Each piece runs
+//! N and 2 N times in its own process under valgrind; the difference is the cost of N runs, without
+//! everything before and after. `-- NAME` counts the pieces whose name contains it.
 
 #[path = "../erechnung/beispiele.rs"]
 mod beispiele;
@@ -115,13 +115,13 @@ fn main() {
     }
 }
 
-/// Lines of the two partners that are compared.
+/// Lines of the two compared partners.
 const LINES: [u64; 2] = [200, 200_000];
 
-/// Requests of a kind, each to a deal of its own: at most a third of those that there are.
+/// Requests of a kind, each to its own deal: at most a third of the existing deals.
 const OF_A_KIND: usize = 6;
 
-/// What requests cost for a partner with many lines of an article, against one with few.
+/// The cost of requests for a partner with many lines of an article, compared with one with few.
 fn long_histories(batches: u64, wanted: &str) {
     let in_one_batch = if batches == 0 { &[] } else { IN_ONE_BATCH };
     let operations = OPERATIONS.iter().chain(in_one_batch);
@@ -146,7 +146,7 @@ fn long_histories(batches: u64, wanted: &str) {
     }
 }
 
-/// Does what an operation does some times, in the folder of a long history.
+/// Carries out an operation several times, in the folder of a long history.
 fn operate(folder: &Path, times: usize, name: &str) {
     let operation = OPERATIONS.iter().chain(IN_ONE_BATCH).find(|operation| operation.name == name).unwrap();
     let history = std::fs::read_to_string(folder.join("history")).unwrap();
@@ -155,13 +155,13 @@ fn operate(folder: &Path, times: usize, name: &str) {
     requests(folder, (0..times as u64).map(|at| (operation.request)(history, at)));
 }
 
-/// How many instructions a piece of work takes, each time on a copy of the folder.
+/// The instructions of a piece of work, each time on a copy of the folder.
 fn instructions(name: &str, folder: &Path, times: usize) -> i64 {
     let [once, twice] = [times, 2 * times].map(|times| counted(name, folder, times));
     (twice - once) / times as i64
 }
 
-/// How many instructions a process takes that does a piece of work some times.
+/// The instructions of a process that repeats a piece of work.
 fn counted(name: &str, template: &Path, times: usize) -> i64 {
     let folder = tempfile::TempDir::new().unwrap();
     for file in std::fs::read_dir(template).unwrap().map(Result::unwrap) {
@@ -209,7 +209,7 @@ fn day() {
     black_box(Day::in_berlin(partnerd::rules::day::Instant::from_millis(black_box(1_795_260_000_000))));
 }
 
-/// Reads an array that stands so many levels down.
+/// Reads a JSON array nested this many levels deep.
 fn read_json(times: usize, levels: usize) {
     let body = format!("{}[{}0]{}", "[".repeat(levels), "1.25,".repeat(9_999), "]".repeat(levels));
     for _ in 0..times {
@@ -228,14 +228,14 @@ fn post(folder: &Path, times: usize) {
     requests(folder, (0..times).map(|_| ("POST", "belege".to_owned(), document.clone())));
 }
 
-/// Invoices that are final when they are created, of a company with these settings.
+/// Creates final invoices for a company with these settings.
 fn finalise(folder: &Path, times: usize, settings: &[&str]) {
     data::set(folder, "Mühle", settings);
     let document = data::document(1, 0).replace("\"LS\"", "\"RE\", \"abschliessen\": true");
     requests(folder, (0..times).map(|_| ("POST", "belege".to_owned(), document.clone())));
 }
 
-/// Sends requests, each a method, a path and a body, to the gate of a service in this process, one after the other.
+/// Sends requests, given as method, path and body, one after the other to the gate of a service in this process.
 fn requests(folder: &Path, requests: impl Iterator<Item = (&'static str, String, String)>) {
     let clock = system_clock();
     let app = Service::open(&folder.join("partnerd.db"), Arc::clone(&clock), &Policy::default()).unwrap();

@@ -1,25 +1,25 @@
-//! A partner with many lines of one article, and what is done with them: its cost must not follow their number.
+//! A partner with many lines of one article, and operations on them, whose cost must not depend on their number.
 
 use std::path::Path;
 
 use rusqlite::Connection;
 use uuid::Uuid;
 
-/// When the first document was made, in milliseconds of Unix time; the others follow a millisecond each.
+/// Creation time of the first document, in milliseconds of Unix time; the others follow a millisecond apart.
 const BEGIN: u64 = 1_704_100_000_000;
 
-/// Documents of a deal: a delivery note of five lines that is invoiced, its invoice, and one that is open.
+/// Documents of a deal: a delivery note of five lines that is invoiced, its invoice, and an open one.
 const OF_A_DEAL: u64 = 3;
 
 /// Lines of a document.
 const OF_A_DOCUMENT: u64 = 5;
 
-/// What the partner got.
+/// The history of the partner.
 #[derive(Clone, Copy)]
 pub struct History {
     /// Lines delivered: half of them invoiced, half open. A multiple of ten.
     pub lines: u64,
-    /// Batches that the lines name, one after the other; 0 where the article has none.
+    /// Batches that the lines name in turn; 0 if the article has none.
     pub batches: u64,
 }
 
@@ -30,8 +30,8 @@ pub struct Operation {
     pub request: fn(History, u64) -> (&'static str, String, String),
 }
 
-/// What is done to the documents of one deal after the other. A delivery that is changed or cancelled has been invoiced,
-/// so that its invoice looks for another.
+/// Operations on the documents of one deal after the other. A changed or cancelled delivery was invoiced, so
+/// its invoice looks for another one.
 pub const OPERATIONS: &[Operation] = &[
     Operation {
         name: "PUT of a note",
@@ -56,7 +56,7 @@ pub const OPERATIONS: &[Operation] = &[
     },
 ];
 
-/// What can look at lines of other batches: each names the one that it finds last.
+/// Operations that may look at lines of other batches: each names the batch found last.
 pub const IN_ONE_BATCH: &[Operation] = &[
     Operation { name: "credit of one batch", request: |_, _| document("RE", &item(-3, Some(batch(0)))) },
     Operation {
@@ -70,7 +70,7 @@ pub const IN_ONE_BATCH: &[Operation] = &[
 ];
 
 impl History {
-    /// The batch of a line of the delivery of a deal.
+    /// The batch of a line in the delivery of a deal.
     fn batch(self, line: u64, deal: u64) -> Option<Uuid> {
         (self.batches > 0).then(|| batch((deal * 10 + line) * self.batches / self.lines))
     }
@@ -110,25 +110,31 @@ pub fn fill(folder: &Path, history: History) {
              update tenant set abschluss_tagesende = '', paarung_monate = 1200 where id = 1;
              insert into artikel (tenant_id, id, artikelnummer, bezeichnung, einheit, preis, mwst_satz, status,
                chargenpflichtig, artikelnummer_key, artikelnummer_sort, such_text)
-             values (1, {artikel}, 'L1', 'Sack', 'Stk', 1250000, 19000000, 'aktiv', {batches} > 0, 'l1', 'l1', 'l1 sack');
+             values (1, {artikel}, 'L1', 'Sack', 'Stk', 1250000, 19000000, 'aktiv', {batches} > 0, 'l1', 'l1', \
+             'l1 sack');
              insert into kunde (tenant_id, id, kunden_id, kundennr, name, nachname_firma, staat, status, ist_kunde,
                ist_lieferant, ist_spediteur, angelegt_am, geaendert_am, kundennr_key, kundennr_sort, such_text)
-             values (1, {kunde}, 900000, 'L-1', 'Lang', 'Lang', 'DE', 'aktiv', 1, 0, 0, {BEGIN}, {BEGIN}, 'l-1', 'l-1', 'lang');
+             values (1, {kunde}, 900000, 'L-1', 'Lang', 'Lang', 'DE', 'aktiv', 1, 0, 0, {BEGIN}, {BEGIN}, \
+             'l-1', 'l-1', 'lang');
 
              with recursive n(nr) as (select 0 union all select nr + 1 from n where nr < {batches} - 1)
-             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, angelegt_am, charge_nr_key)
+             insert into charge (tenant_id, id, charge_nr, artikel_id, eingang_quelle, bestand, angelegt_am, \
+             charge_nr_key)
              select 1, {batch}, 'B' || nr, {artikel}, 'manuell', 0, {BEGIN}, 'b' || nr from n where {batches} > 0;
 
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1)
-             insert into beleg (tenant_id, id, beleg_nummer, beleg_typ, status, beleg_datum, kunde_id, summe_netto, summe_mwst,
+             insert into beleg (tenant_id, id, beleg_nummer, beleg_typ, status, beleg_datum, kunde_id, \
+             summe_netto, summe_mwst,
                summe_brutto, rechnungsart, angelegt_am, geaendert_am, such_text)
              select 1, {beleg}, {typ} || '-2024-' || printf('%05d', {number}), {typ}, 'offen', '2024-01-01', {kunde},
                1875, 356, 2231, iif({typ} = 'RE', 'rechnung', null), {BEGIN} + i, {BEGIN} + i, '' from n;
 
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1),
                p(q) as (values (0), (1), (2), (3), (4)),
-               l(i, q, nr) as (select i, q, (i / 3 * 10 + iif(i % 3 = 2, 5, 0) + q) * {batches} / {lines} from n cross join p)
-             insert into beleg_position (tenant_id, id, beleg_id, position, artikel_id, bezeichnung, menge, einheit, ep_netto,
+               l(i, q, nr) as (select i, q, (i / 3 * 10 + iif(i % 3 = 2, 5, 0) + q) * {batches} / {lines} from \
+               n cross join p)
+             insert into beleg_position (tenant_id, id, beleg_id, position, artikel_id, bezeichnung, menge, \
+             einheit, ep_netto,
                rabatt_prozent, mwst_satz, satz_gesendet, steuer_kategorie, gesamtpreis, charge_id, charge_gesendet,
                lager_buchen, lager_menge)
              select 1, unhex(printf('%012x70009000%012x', {BEGIN} + i, i * 5 + q)), {beleg}, q + 1, {artikel}, 'Sack',
@@ -149,14 +155,16 @@ pub fn fill(folder: &Path, history: History) {
              select tenant_id, artikel_id, sum(menge) from lagerbewegung where artikel_id = {artikel} group by 1, 2;
 
              insert into lager_offen
-             select 1, {kunde}, 'LS', {artikel}, {batches} > 0, p.beleg_id, p.position, 0, p.charge_id, p.charge_id, p.lager_menge
+             select 1, {kunde}, 'LS', {artikel}, {batches} > 0, p.beleg_id, p.position, 0, p.charge_id, \
+             p.charge_id, p.lager_menge
              from beleg_position p join beleg b on b.tenant_id = 1 and b.id = p.beleg_id
              where p.tenant_id = 1 and b.kunde_id = {kunde} and {nr_of_beleg} % 3 = 2;
              insert into lager_paar (tenant_id, kunde_id, einkauf, artikel_id, art, lieferung_id, lieferung_position,
                rechnung_id, rechnung_position, nr, charge_id, genannt_id, menge, bewegt_von)
              select 1, {kunde}, 0, {artikel}, 'paar', {lieferung}, p.position, p.beleg_id, p.position, 0, p.charge_id,
                p.charge_id, p.lager_menge, 'lieferung'
-             from (select *, {nr_of_id} as i from beleg where tenant_id = 1 and kunde_id = {kunde} and beleg_typ = 'RE') b
+             from (select *, {nr_of_id} as i from beleg where tenant_id = 1 and kunde_id = {kunde} and \
+             beleg_typ = 'RE') b
                cross join beleg_position p on p.tenant_id = 1 and p.beleg_id = b.id;
              insert into nummernkreis (tenant_id, reihe, jahr, letzte)
              select 1, beleg_typ, 2024, count(*) from beleg where kunde_id = {kunde} group by beleg_typ;

@@ -1,4 +1,4 @@
-//! What clients do to each other: short reads while others ask for much, and while others write.
+//! How clients affect each other: short reads while others request much, and while others write.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{Bench, middle};
 /// Connections of the short reads.
 const SHORT: usize = 16;
 
-/// A round of short reads, alone and with others, and what the others came to.
+/// A round of short reads, alone and with others, and the result of the others.
 struct Mixed {
     alone: Round,
     with: Round,
@@ -24,7 +24,7 @@ impl Mixed {
     }
 }
 
-/// Measures all that are wanted and prints a table. CPU is not told apart here.
+/// Measures everything requested and prints a table. CPU is not separated here.
 pub fn table(bench: &Bench, server: &Server) {
     let names = [
         "short reads, 16 others ask for a long list",
@@ -38,7 +38,8 @@ pub fn table(bench: &Bench, server: &Server) {
     println!("## Mixes: one customer by id from {SHORT} connections\n");
     println!("The long list is `{path}`; a client that is alone waits {taken:.0} ms for it.\n");
     println!(
-        "| mix | reads/s alone | with the others | share | p99 ms alone | with the others | times | others/s | their p99 ms |"
+        "| mix | reads/s alone | with the others | share | p99 ms alone | with the others | times | others/s | \
+         their p99 ms |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let short = Load::same(SHORT, &bench.get(&format!("kunden/{}", bench.customer)));
@@ -67,7 +68,7 @@ pub fn table(bench: &Bench, server: &Server) {
 
 fn mixed(server: &Server, short: &Load, others: &Load, time: Duration) -> Mixed {
     let alone = server.measure(short, time);
-    // The others begin before and end after.
+    // The others begin earlier and end later.
     let (with, others) = std::thread::scope(|scope| {
         let others = scope.spawn(|| others.run(&server.address, time + 3 * WARM));
         std::thread::sleep(WARM);
@@ -77,7 +78,7 @@ fn mixed(server: &Server, short: &Load, others: &Load, time: Duration) -> Mixed 
     Mixed { alone, with, others: Round::of(others, Duration::ZERO) }
 }
 
-/// Where the sheet of an invoice of five positions is, a hybrid.
+/// The path of the sheet of an invoice with five positions, a hybrid.
 fn sheet(bench: &Bench, server: &Server) -> String {
     set(&bench.service.folder, "Mühle", COMPLETE);
     let invoice = document(1, 0).replace("\"LS\"", "\"RE\", \"abschliessen\": true");
@@ -87,8 +88,7 @@ fn sheet(bench: &Bench, server: &Server) -> String {
     format!("belege/{}/pdf", id.unwrap_or_else(|| panic!("{answer}")))
 }
 
-/// A list whose page is found by walking all that stands before it, so far into the list that it takes about
-/// 50 ms; and how long it takes in milliseconds.
+/// A list with an offset so large that walking to its page takes about 50 ms; and the actual time in milliseconds.
 fn long_list(bench: &Bench, server: &Server) -> (String, f64) {
     let mut offset = 25_000;
     loop {

@@ -1,4 +1,4 @@
-//! What reads cost, against bare hyper and against SQLite alone.
+//! The cost of reads, compared with bare hyper and SQLite alone.
 
 use crate::alone::{Alone, Form, Read};
 use crate::client::{Load, answer};
@@ -14,7 +14,7 @@ struct Workload {
     alone: Read,
 }
 
-/// Measures all that are wanted and prints a table.
+/// Measures everything requested and prints a table.
 pub fn table(bench: &Bench, server: &Server, bare: &Server) {
     let workloads = workloads(bench).into_iter();
     let wanted: Vec<_> = workloads.filter(|read| bench.wants(read.name, read.connections)).collect();
@@ -23,7 +23,8 @@ pub fn table(bench: &Bench, server: &Server, bare: &Server) {
     }
     println!("## Reads\n");
     println!(
-        "| workload | connections | requests/s | of bare hyper | p99 ms | server CPU µs | times bare hyper | SQLite alone µs | times SQLite alone | answer KiB |"
+        "| workload | connections | requests/s | of bare hyper | p99 ms | server CPU µs | times bare hyper | \
+         SQLite alone µs | times SQLite alone | answer KiB |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let alone = Alone::open(&bench.service.folder);
@@ -176,7 +177,7 @@ const DOKUMENTE: &str = "select b.id, b.beleg_typ, b.beleg_nummer, b.beleg_datum
     (select max(p.erstellt_am) from beleg_pdf p where p.tenant_id = b.tenant_id and p.beleg_id = b.id)
   from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id";
 
-/// Where two bodies part.
+/// The place where two bodies differ.
 fn diff(ours: &[u8], theirs: &[u8]) -> String {
     let at = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
     let from = at.saturating_sub(40);

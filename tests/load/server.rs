@@ -1,4 +1,4 @@
-//! A server in a process of its own, and what it uses: CPU, memory, transactions (proc(5)).
+//! A server in its own process, and its use of CPU, memory and transactions (proc(5)).
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::{Load, Seen, answer};
 
-/// How long a load runs before it is measured.
+/// How long a load runs before measuring begins.
 pub const WARM: Duration = Duration::from_millis(300);
 
 /// How long a server may take to stop.
@@ -26,7 +26,7 @@ pub struct Server {
     pub address: String,
 }
 
-/// What one round came to, in pieces of work.
+/// The result of one round, in pieces of work.
 pub struct Round {
     pub rate: f64,
     pub p50: Duration,
@@ -35,12 +35,12 @@ pub struct Round {
 }
 
 impl Service {
-    /// Starts it on its database.
+    /// Starts the server on its database.
     pub fn start(&self) -> Server {
         self.start_by(Command::new(&self.binary))
     }
 
-    /// The same with its syncs of the disk noted in a file, where strace is installed.
+    /// The same, with its disk syncs recorded in a file, if strace is installed.
     pub fn start_traced(&self, trace: &Path) -> Option<Server> {
         Command::new("strace").arg("--version").output().ok()?;
         let mut command = Command::new("strace");
@@ -57,7 +57,7 @@ impl Service {
 }
 
 impl Server {
-    /// Starts a program whose first line ends with its address.
+    /// Starts a program whose first line of output ends with its address.
     pub fn start(command: &mut Command) -> Server {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -66,7 +66,7 @@ impl Server {
         Server { child, address }
     }
 
-    /// Measures one load, after it has run for a moment.
+    /// Measures one load, after a warm-up.
     pub fn measure(&self, load: &Load, time: Duration) -> Round {
         load.run(&self.address, WARM);
         let before = self.cpu();
@@ -87,19 +87,19 @@ impl Server {
         line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
     }
 
-    /// Resident memory in KiB: `VmRSS` is that of now, `VmHWM` the most there was.
+    /// Resident memory in KiB: `VmRSS` is the current value, `VmHWM` the maximum so far.
     pub fn memory(&self, line: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let figure = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')).unwrap();
         figure.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// Forgets how much memory it has had at most.
+    /// Resets the maximum of its memory.
     pub fn forget_peak(&self) {
         std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").unwrap();
     }
 
-    /// CPU that it has used, user and system, in ticks of a hundredth of a second.
+    /// CPU time it has used, user and system, in ticks of a hundredth of a second.
     fn cpu(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
@@ -107,7 +107,7 @@ impl Server {
         Duration::from_millis(ticks * 10)
     }
 
-    /// Asks it to stop as systemd does, and says how long it took.
+    /// Stops it as systemd does; returns how long that took.
     pub fn stop(mut self) -> Duration {
         let begun = Instant::now();
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
@@ -131,7 +131,7 @@ impl Drop for Server {
 }
 
 impl Round {
-    /// What was seen, and the CPU it cost.
+    /// Combines what the client saw with the CPU it cost.
     pub fn of(seen: Seen, cpu: Duration) -> Round {
         let Seen { mut durations, elapsed } = seen;
         assert!(!durations.is_empty(), "not one answer");
@@ -146,7 +146,7 @@ impl Round {
     }
 }
 
-/// How long it takes to write 4 KiB and have them on the disk of a folder: the middle of many.
+/// The median time to write 4 KiB to the disk of a folder, including the sync.
 pub fn fsync(folder: &Path) -> Duration {
     use std::io::{Seek, SeekFrom, Write};
     let path = folder.join("fsync");

@@ -1,4 +1,4 @@
-//! How long the service takes to be there, and the memory it needs.
+//! The startup time of the service, and its memory.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use crate::Bench;
 use crate::client::{Load, answer};
 use crate::server::{Server, Service};
 
-/// Starts of each kind; the middle one counts.
+/// Starts of each kind; the median counts.
 const STARTS: usize = 5;
 
-/// Answers asked for at once.
+/// Answers requested at once.
 const AT_ONCE: usize = 16;
 
-/// A figure and what it is.
+/// A figure and its meaning.
 pub type Figure = (&'static str, String);
 
 /// From the start of the process to the first 200 of /healthz.
@@ -47,7 +47,7 @@ fn start(service: &Service) -> Duration {
     taken
 }
 
-/// Drops the database and the executable from the page cache: what dd calls nocache needs no root.
+/// Drops the database and the executable from the page cache: dd's nocache needs no root.
 fn forget(bench: &Bench) {
     let database = bench.service.folder.join("partnerd.db");
     for path in [&database, &bench.service.binary] {
@@ -57,7 +57,7 @@ fn forget(bench: &Bench) {
     }
 }
 
-/// Resident memory of a fresh server: idle, and what large answers add at their peak.
+/// Resident memory of a fresh server: idle, and the additional peak of large answers.
 pub fn memory(bench: &Bench) -> Vec<Figure> {
     if !bench.wants("memory", 1) {
         return Vec::new();
@@ -66,7 +66,7 @@ pub fn memory(bench: &Bench) -> Vec<Figure> {
     server.get("/healthz");
     let idle = server.memory("VmRSS");
     let request = bench.get("barverkaeufe?von=2025-03-03&limit=5000");
-    // The rows in the cache of SQLite are no memory of one request.
+    // Rows in SQLite's cache must not count as memory of one request.
     for page in 0..100 {
         let small = bench.get(&format!("barverkaeufe?von=2025-03-03&limit=50&offset={}", page * 50));
         answer(&server.address, &small);
@@ -82,7 +82,7 @@ pub fn memory(bench: &Bench) -> Vec<Figure> {
     ]
 }
 
-/// How much more memory than before there was at most, and how large the answer is, in KiB.
+/// The peak of additional memory, and the size of the answer, in KiB.
 fn peak(server: &Server, connections: usize, request: &str) -> (f64, f64) {
     let before = server.memory("VmRSS");
     server.forget_peak();
@@ -93,7 +93,7 @@ fn peak(server: &Server, connections: usize, request: &str) -> (f64, f64) {
     (server.memory("VmHWM") - before, size)
 }
 
-/// What the server has come to after all workloads, and how long it takes to stop.
+/// The state of the server after all workloads, and how long it takes to stop.
 pub fn afterwards(bench: &Bench, server: Server) -> Vec<Figure> {
     let peak = ["VmHWM", "VmRSS"].map(|line| server.memory(line));
     let size =
@@ -113,7 +113,7 @@ fn mib(kib: f64) -> String {
     format!("{:.1} MiB", kib / 1024.0)
 }
 
-/// Prints them.
+/// Prints the figures.
 pub fn table(figures: &[Figure]) {
     println!("## Start and memory\n\n| what | figure |\n|---|---|");
     figures.iter().for_each(|(what, figure)| println!("| {what} | {figure} |"));

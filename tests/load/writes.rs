@@ -1,4 +1,4 @@
-//! What writes cost: transactions, syncs of the disk, and what more clients at once change.
+//! The cost of writes: transactions, disk syncs, and the effect of more clients at once.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,20 +16,20 @@ struct Workload {
     load: Load,
 }
 
-/// One round, with what the writer did meanwhile.
+/// One round, with the writer's activity meanwhile.
 struct Written {
     round: Round,
     per_commit: f64,
     fsync_ms: f64,
 }
 
-/// The workloads that are wanted, each with the syncs of the disk that a piece of work takes besides its commit.
+/// The requested workloads, each with the disk syncs that a piece of work takes besides its commit.
 pub struct Writes {
     workloads: Vec<(Workload, Option<f64>)>,
 }
 
 impl Writes {
-    /// Counts the syncs, on servers that nobody else uses: no other may have the database open.
+    /// Counts the syncs, on separate servers: nobody else may have the database open.
     pub fn prepare(bench: &Bench) -> Writes {
         let workloads = workloads(bench).into_iter();
         let wanted = workloads.filter(|write| bench.wants(write.name, write.connections));
@@ -40,14 +40,15 @@ impl Writes {
         Writes { workloads: counted.collect() }
     }
 
-    /// Measures all and prints a table. A weighing is two requests; the others are one.
+    /// Measures everything and prints a table. A weighing is two requests; the others are one.
     pub fn table(self, bench: &Bench, server: &Server, bare: &Server) {
         if self.workloads.is_empty() {
             return;
         }
         println!("## Writes\n");
         println!(
-            "| workload | connections | written/s | of 1 connection | p50 ms | p99 ms | p99 in fsyncs | server CPU µs | times bare hyper | requests per commit | fsyncs each |"
+            "| workload | connections | written/s | of 1 connection | p50 ms | p99 ms | p99 in fsyncs | server \
+             CPU µs | times bare hyper | requests per commit | fsyncs each |"
         );
         println!("|---|---|---|---|---|---|---|---|---|---|---|");
         let mut single = None;
@@ -66,7 +67,8 @@ impl Writes {
             }
             let of_single = single.filter(|(same, _)| *same == name).map(|(_, rate)| round.rate / rate);
             println!(
-                "| {name} | {connections} | {:.0} | {} | {p50:.2} | {p99:.2} | {:.1} | {:.0} | {:.1} | {per_commit:.1} | {} |",
+                "| {name} | {connections} | {:.0} | {} | {p50:.2} | {p99:.2} | {:.1} | {:.0} | {:.1} | \
+                 {per_commit:.1} | {} |",
                 round.rate,
                 of_single.map_or("–".into(), |of_single| format!("{of_single:.1}")),
                 p99 / fsync_ms,
@@ -82,9 +84,9 @@ impl Writes {
     }
 }
 
-/// Syncs of the disk for each piece of work besides that of its commit, those of checkpoints: counted by strace,
-/// where it is installed. It stops the server at these calls alone; even so fewer requests share a commit, so
-/// the commits themselves are not counted here.
+/// Disk syncs per piece of work besides its commit, that is of checkpoints: counted by strace, if installed.
+/// It stops the server only at these calls; even so fewer requests share a commit, so the commits themselves
+/// are not counted here.
 fn further_syncs(bench: &Bench, load: &Load) -> Option<f64> {
     let trace = bench.service.folder.join("syncs");
     let server = bench.service.start_traced(&trace)?;
@@ -103,13 +105,13 @@ fn further_syncs(bench: &Bench, load: &Load) -> Option<f64> {
     Some((syncs as f64 - commits) / pieces as f64)
 }
 
-/// Requests that the writer has carried out, and the transactions it took: the server's own figures.
+/// Requests carried out by the writer, and its transactions, from the server's own metrics.
 fn batches(server: &Server) -> [f64; 2] {
     ["partnerd_write_batch_sum", "partnerd_write_batch_count"].map(|name| server.metric(name))
 }
 
-/// A round, and how many requests shared a transaction; those of the warming count as well: they are the
-/// same work.
+/// A round, and how many requests shared a transaction; those of the warm-up count as well, since they are
+/// the same work.
 fn written(bench: &Bench, server: &Server, load: &Load) -> Written {
     let fsync_ms = fsync(&bench.service.folder).as_secs_f64() * 1e3;
     let [requests, commits] = batches(server);
@@ -160,7 +162,7 @@ pub fn documents(key: &str, connections: usize, customers: u64) -> Load {
     Load { connections, steps: 1, script: Box::new(script) }
 }
 
-/// A lorry weighed full, and again empty: the second request names the weighing that the first made.
+/// A lorry weighed full, then empty: the second request names the weighing created by the first.
 fn weighings(bench: &Bench, connections: usize) -> Load {
     let (key, partner) = (bench.key.clone(), bench.customer.clone());
     let script = move |_| {
@@ -188,7 +190,7 @@ pub fn send(key: &str, method: &str, path: &str, body: &str) -> Arc<str> {
     format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").into()
 }
 
-/// The next of a row of numbers that look random (xorshift64*).
+/// The next number of a pseudo-random series (xorshift64*).
 fn draw(state: &mut u64) -> u64 {
     *state ^= *state >> 12;
     *state ^= *state << 25;

@@ -1,7 +1,7 @@
-//! The real executable in a folder of its own: commands that end, and servers that run until they
-//! are told to stop or are dropped.
+//! The real executable in its own folder: commands that end, and servers that run until they are told to stop
+//! or dropped.
 
-// Each test binary uses what it needs of this.
+// Each test binary uses only a part of this.
 #![allow(dead_code)]
 
 use std::io::{BufRead, BufReader, Read};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use ureq::Agent;
 use ureq::http::{Method, Request};
 
-/// How long a server may take to start or to stop (docs/command-line.md: it finishes what runs).
+/// How long a server may take to start or to stop (docs/command-line.md: it finishes running requests).
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An empty folder in which the executable is run.
@@ -42,13 +42,13 @@ impl Folder {
         self.path().join(name)
     }
 
-    /// Writes a file; its path as an argument.
+    /// Writes a file; returns its path as an argument.
     pub fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.file(name), text).unwrap();
         self.file(name).to_str().unwrap().to_owned()
     }
 
-    /// The executable, to be run here with none of our own settings.
+    /// The executable, to be run in this folder without our own settings.
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.program(Path::new(env!("CARGO_BIN_EXE_partnerd")), arguments)
     }
@@ -73,7 +73,7 @@ impl Folder {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs a command that must succeed; its stdout.
+    /// Runs a command that must succeed; returns its stdout.
     #[track_caller]
     pub fn result(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -86,7 +86,7 @@ impl Folder {
         Running::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat()))
     }
 
-    /// Starts `serve`, ends it once it answers, and gives its log.
+    /// Starts `serve`, stops it once it answers, and returns its log.
     pub fn log_of_start(&self, arguments: &[&str]) -> String {
         let mut command = self.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -97,7 +97,7 @@ impl Folder {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// A company with a key that may do everything.
+    /// Creates a company and a key that may do everything; returns the key.
     pub fn company(&self, name: &str) -> String {
         self.result(&["tenant", "create", name]);
         let create = ["key", "create", "--tenant", name, "--label", "test", "--all-scopes"];
@@ -110,13 +110,13 @@ impl Folder {
         self.result(&["import", kind, &file, "--tenant", tenant]);
     }
 
-    /// The database, beside whatever runs.
+    /// Opens the database, beside whatever runs.
     pub fn database(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.file("partnerd.db")).unwrap()
     }
 }
 
-/// The most memory that a process has had, in MiB; none once it has ended (proc(5)).
+/// Maximum memory of a process so far, in MiB; `None` once it has ended (proc(5)).
 pub fn most_memory(process: u32) -> Option<usize> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -137,7 +137,7 @@ impl Running {
         Running::try_start(command, Stdio::null()).unwrap_or_else(|output| panic!("it ended: {output:?}"))
     }
 
-    /// The same of a command that may end instead; then what it said.
+    /// Starts a command that may end instead; then returns its output.
     pub fn try_start(mut command: Command, stderr: Stdio) -> Result<Running, Output> {
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -146,7 +146,7 @@ impl Running {
         match line.trim_end().strip_prefix("partnerd listening on http://") {
             Some(address) => Ok(Running { child, stdout, address: address.to_owned() }),
             None => {
-                // It says something else first, and may go on.
+                // It prints something else first, and may go on.
                 if !line.is_empty() {
                     child.kill().unwrap();
                 }
@@ -166,12 +166,12 @@ impl Running {
         self.child.id()
     }
 
-    /// The most memory that it has had, in MiB.
+    /// Its maximum memory so far, in MiB.
     pub fn most_memory(&self) -> usize {
         most_memory(self.pid()).unwrap()
     }
 
-    /// Kills it as a power cut would.
+    /// Kills it, like a power cut.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -183,7 +183,7 @@ impl Running {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Waits for its end; the rest of stdout.
+    /// Waits for its end; returns the rest of stdout.
     pub fn end(&mut self) -> (ExitStatus, String) {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -210,7 +210,7 @@ impl Drop for Running {
     }
 }
 
-/// A client with a key; with an empty one it sends none.
+/// A client with a key; with an empty key it sends none.
 #[derive(Clone)]
 pub struct Client {
     base: String,
@@ -218,7 +218,7 @@ pub struct Client {
     agent: Agent,
 }
 
-/// What a server answered.
+/// An answer of a server.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -232,7 +232,7 @@ impl Client {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(600)))
-            // Less than the server leaves a connection idle: a request must not meet its end.
+            // Less than the server keeps a connection idle, so that no request meets a closing connection.
             .max_idle_age(Duration::from_secs(2))
             .build();
         Client { base: format!("http://{address}"), key: key.to_owned(), agent: config.into() }
@@ -242,7 +242,7 @@ impl Client {
         self.send("GET", path, None).unwrap_or_else(|error| panic!("GET {path}: {error}"))
     }
 
-    /// An answer that is no JSON, or byte for byte.
+    /// An answer that is not JSON, byte for byte.
     pub fn text(&self, path: &str) -> String {
         let mut answer = self.agent.get(format!("{}{path}", self.base)).call().unwrap();
         answer.body_mut().read_to_string().unwrap()
@@ -252,12 +252,12 @@ impl Client {
         self.send("POST", path, Some(body)).unwrap_or_else(|error| panic!("POST {path}: {error}"))
     }
 
-    /// A request that may remain without an answer.
+    /// Sends a request that may get no answer.
     pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, ureq::Error> {
         self.send_text(method, path, &[], body.map(Value::to_string))
     }
 
-    /// The same with headers of its own, and a body that need not be JSON.
+    /// The same with additional headers, and a body that need not be JSON.
     pub fn send_text(
         &self,
         method: &str,

@@ -1,8 +1,8 @@
-//! Programs that a test asks and a machine may lack (strace, curl, qpdf, pdftotext). Such a test says so and passes;
-//! tests/without_programs.rs counts them at the end of `cargo test`. With PARTNERD_REQUIRE_PROGRAMS it fails instead,
-//! as in `.ci/run`.
+//! Programs that a test needs and a machine may lack (strace, curl, qpdf, pdftotext). Such a test says so and
+//! passes; tests/without_programs.rs counts them at the end of `cargo test`. With PARTNERD_REQUIRE_PROGRAMS
+//! it fails instead, as in `.ci/run`.
 
-// Each test binary uses what it needs of this.
+// Each test binary uses only a part of this.
 #![allow(dead_code, unused_imports, unused_macros)]
 
 use std::fs;
@@ -10,12 +10,12 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A file for each test that was passed over, named after it; the missing programs are its lines.
+/// Folder with a file for each skipped test, named after it, which lists the missing programs.
 pub fn records() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("passed-over")
 }
 
-/// What a test that mounts a file system names beside its programs: root may, as a rule.
+/// Listed among the programs by a test that mounts a file system; usually only root may.
 pub const MOUNT: &str = "the right to mount";
 
 pub fn is_missing(program: &str) -> bool {
@@ -45,7 +45,7 @@ macro_rules! needs {
 }
 pub(crate) use needs;
 
-/// Whether a test lacks a program. Then this says which, or fails where all are required.
+/// Whether a test lacks a program. If so, says which, or fails if all are required.
 pub fn are_missing(programs: &[&str]) -> bool {
     let missing: Vec<&str> = programs.iter().copied().filter(|program| is_missing(program)).collect();
     if missing.is_empty() {

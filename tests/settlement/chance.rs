@@ -1,5 +1,6 @@
-//! 10,000 random schemes and notes: each row as a second computation in exact fractions has it, written apart from what
-//! is stored of the scheme; each row again from what is printed above it; and rows that add up to first minus last.
+//! 10,000 random schemes and receipts. Each row is compared with a second computation in exact fractions,
+//! written independently of the stored scheme; each row is recomputed from what is printed above it; and rows
+//! add up to first minus last.
 
 use std::collections::BTreeMap;
 
@@ -49,11 +50,11 @@ fn random_notes_are_settled_as_exact_fractions_are() {
             (found, expected) => panic!("{seed}: {found:?}, not {expected:?}"),
         }
     }
-    // Chance has seen all of it.
+    // All kinds of results occurred.
     assert!(whole > 2_000 && locked > 1_000 && refused > 50, "{whole} {locked} {refused}");
 }
 
-/// Code, result and what is left of each row.
+/// Code, result and remainder of each row.
 type Row = (String, Fraction, Option<Fraction>);
 
 fn figure(groesse: Groesse) -> Fraction {
@@ -95,7 +96,7 @@ fn steps(dice: &mut Dice) -> Value {
         let code = format!("s{nr}");
         let mut step = rule(dice, regel);
         step["code"] = json!(code);
-        // Another order than that in which they are written.
+        // An order different from the one in which they are written.
         step["nr"] = json!(100 - nr);
         step["wirkung"] = json!(wirkung);
         let (einheit, bezug) = match wirkung {
@@ -191,7 +192,7 @@ fn measured(dice: &mut Dice) -> Vec<(&'static str, String)> {
     measured
 }
 
-/// The same note, from the stored text of its scheme.
+/// Settles the same receipt, from the stored text of its scheme.
 fn settle(
     schema: &Value,
     kg: &str,
@@ -271,7 +272,7 @@ fn decimal(value: &Value) -> Fraction {
     value.as_str().map_or(Fraction::whole(0), Fraction::parse)
 }
 
-/// The rate of a step; none where its rows end.
+/// The rate of a step; `None` beyond its last row.
 fn rate(step: &Value, wert: Fraction) -> Option<Fraction> {
     let zero = Fraction::whole(0);
     let rows = step["zeilen"].as_array().unwrap();
@@ -319,8 +320,8 @@ fn rate(step: &Value, wert: Fraction) -> Option<Fraction> {
     }
 }
 
-/// What a person with a pocket calculator does: rate times reference, as printed, is the result; what was left before and
-/// the result is what is left; and all rows of a kind are first minus last.
+/// Recomputes with a pocket calculator: rate times reference, as printed, is the result; the previous
+/// remainder and the result give the next; and all rows of a kind add up to first minus last.
 fn again_from_what_is_printed(schema: &Schema, found: &Rechnung, kg: &str, preis: &str) {
     let gross = Fraction::parse(&found.brutto_kg.to_string());
     assert_eq!(gross, Fraction::parse(kg).rounded(0));
@@ -361,7 +362,7 @@ fn again_from_what_is_printed(schema: &Schema, found: &Rechnung, kg: &str, preis
             Wirkung::Kosten => costs = costs + result,
         }
         if row.wirkung != Wirkung::Preis {
-            // A reference in kg stands above.
+            // A reference in kg is printed above.
             assert!(row.bezug.is_none_or(|bezug| weights.contains(&figure(bezug))), "{row:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! The worked examples: whole notes, row by row.
+//! The worked examples: whole receipts, row by row.
 
 use partnerd::rules::error::Code;
 use partnerd::rules::fixed::Quantity;
@@ -13,7 +13,8 @@ use super::schemes::{locks, merkmale, printed, rows, scheme, settle, sums, with_
 fn grain_maize_of_the_german_maize_committee() {
     let maize = scheme(json!([
         {"wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "0", "satz": "1"},
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "13", "satz": "1.2"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "13",
+            "satz": "1.2"},
     ]));
     let note = settle(&maize, "50000", "180", &[("besatz", "0.6"), ("feuchte", "25")]).unwrap();
     let expected = ["0.6 | 50000 kg | -300 kg | 49700 kg", "14.4 | 49700 kg | -7157 kg | 42543 kg"];
@@ -55,7 +56,7 @@ fn rape_by_the_rule_of_the_oil_mills() {
     ];
     assert_eq!(printed(&note), expected);
     assert_eq!(sums(&note), "24500 487.50 11943.75");
-    // Drier than 6.0 % counts as 6.0 %; exactly 9.0 % is within, 9.1 % is not, and nothing is computed away.
+    // Drier than 6.0 % counts as 6.0 %; exactly 9.0 % is within, 9.1 % is not, and nothing is extrapolated.
     let of = |feuchte| {
         let note =
             settle(&rape(), "24500", "450", &[("oelgehalt", "40"), ("besatz", "2"), ("feuchte", feuchte)])
@@ -76,20 +77,25 @@ fn wheat_a() -> Schema {
         json!([
             {"code": "aspiration", "wirkung": "menge", "regel": "faktor", "merkmal": "aspiration", "richtung": "ueber",
              "basis": "0", "satz": "1"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "protein", "richtung": "unter", "basis": "13", "schritt": "0.1",
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "protein", "richtung": "unter", "basis": "13",
+                "schritt": "0.1",
              "satz": "-1", "einheit": "EUR/t"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "hl_gewicht", "richtung": "unter", "basis": "77", "satz": "-1"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "bruchkorn", "richtung": "ueber", "basis": "5", "schritt": "0.1",
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "hl_gewicht", "richtung": "unter",
+                "basis": "77", "satz": "-1"},
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "bruchkorn", "richtung": "ueber", "basis": "5",
+                "schritt": "0.1",
              "satz": "-0.05", "einheit": "EUR/t"},
-            {"wirkung": "preis", "regel": "faktor", "merkmal": "fremdgetreide", "richtung": "ueber", "basis": "2", "satz": "-1"},
+            {"wirkung": "preis", "regel": "faktor", "merkmal": "fremdgetreide", "richtung": "ueber",
+                "basis": "2", "satz": "-1"},
             {"wirkung": "kosten", "regel": "tabelle", "merkmal": "mutterkorn", "einheit": "EUR/t", "bezug": "netto",
              "zeilen": rows(&[("0", "0.05", "0"), ("0.06", "0.10", "-5"), ("0.11", "1", "-25")])},
         ]),
     )
 }
 
-/// RPL-Abrechnungsbedingungen zur Ernte 2015, A wheat: 1.00 €/t per 0.1 % of protein, 1 % per kg of hl weight, 0.05 €/t per
-/// 0.1 % of broken grain, ergot above 0.05 % 5 €/t; protein below 12.8 or a falling number below 250 is B wheat.
+/// RPL-Abrechnungsbedingungen zur Ernte 2015, A wheat: 1.00 €/t per 0.1 % of protein, 1 % per kg of hl
+/// weight, 0.05 €/t per 0.1 % of broken grain, ergot above 0.05 % 5 €/t; protein below 12.8 or a falling
+/// number below 250 is B wheat.
 #[test]
 fn a_wheat_by_the_conditions_of_2015() {
     let measured = |protein, fallzahl| {
@@ -122,15 +128,17 @@ fn a_wheat_by_the_conditions_of_2015() {
     assert_eq!(locked("12.8", "250"), [""; 0]);
 }
 
-/// top agrar, "Körnermais: Kompass im Abrechnungs-Dschungel" (waste 0.5, 1, 1.5 %); drying by Landwirtschaftskammer Burgenland,
-/// "Verkaufspreis für Feuchtmais" 2020: 27, 32 and 37 €/t wet at 25, 30 and 35 % with 13 % VAT, 1 €/t for each per cent.
+/// top agrar, "Körnermais: Kompass im Abrechnungs-Dschungel" (waste 0.5, 1, 1.5 %); drying by
+/// Landwirtschaftskammer Burgenland, "Verkaufspreis für Feuchtmais" 2020: 27, 32 and 37 €/t wet at 25, 30 and
+/// 35 % with 13 % VAT, 1 €/t for each per cent.
 #[test]
 fn grain_maize_the_classic_way() {
     let waste = json!({"wirkung": "menge", "regel": "tabelle", "merkmal": "feuchte",
         "zeilen": rows(&[("0", "25.0", "0.5"), ("25.1", "30.0", "1"), ("30.1", "40", "1.5")])});
     let maize = scheme(json!([
         waste,
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14", "satz": "1.3"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14",
+            "satz": "1.3"},
         {"wirkung": "kosten", "regel": "tabelle", "merkmal": "feuchte", "einheit": "EUR/t", "bezug": "brutto",
          "zeilen": rows(&[("28.3", "28.3", "-26.81"), ("28.4", "28.4", "-26.90"), ("28.5", "28.5", "-26.99")])},
     ]));
@@ -155,7 +163,8 @@ fn grain_maize_the_classic_way() {
 fn wheat_by_bands() -> Schema {
     scheme(json!([
         {"wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "2", "satz": "1"},
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5", "satz": "1.3"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5",
+            "satz": "1.3"},
         {"wirkung": "preis", "regel": "tabelle", "merkmal": "protein", "einheit": "EUR/t",
          "zeilen": rows(&[("11.0", "11.9", "-6"), ("12.0", "12.9", "0"), ("13.0", "14.9", "8")])},
     ]))
@@ -182,7 +191,7 @@ fn two_lorries_each_by_its_own_or_by_their_mean() {
     assert_eq!(by_mean, ["24510 210.00 5147.10", "11969 210.00 2513.49"]);
 }
 
-/// What has no mean, and what was not measured, is no number (D29e); of one note the mean is its value.
+/// A Merkmal without a mean, or one not measured, has no value (D29e); for one receipt the mean is its value.
 #[test]
 fn means_are_weighted_or_the_worst_or_none() {
     type Case = (&'static str, &'static [(&'static str, &'static str)], Result<&'static str, Grund>);
@@ -219,7 +228,8 @@ fn nothing_is_left_and_less_than_nothing() {
     let price = scheme(json!([{"wirkung": "preis", "regel": "fest", "einheit": "EUR/t", "satz": "-200.01"}]));
     assert_eq!(settle(&price, "10000", "200", &[]).unwrap_err().code, Code::PreisNegativ);
     let wet = scheme(json!([
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14", "satz": "1.4"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14",
+            "satz": "1.4"},
         {"wirkung": "kosten", "regel": "fest", "einheit": "EUR/t", "bezug": "brutto", "satz": "-55"},
         {"wirkung": "kosten", "regel": "fest", "einheit": "EUR", "satz": "-90"},
     ]));
@@ -228,12 +238,13 @@ fn nothing_is_left_and_less_than_nothing() {
     assert_eq!(amounts, ["92.20", "-125.20", "-33.00"]);
 }
 
-/// The same step as D23 has it, which rounds once.
+/// The same step as in D23, which rounds once.
 #[test]
 fn rounding_by_row_and_rounding_once_differ_by_a_kilogram_at_most() {
     let by_row = scheme(json!([
         {"wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "2", "satz": "1"},
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5", "satz": "1.3"},
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "14.5",
+            "satz": "1.3"},
     ]));
     let percent = |text: &str| partnerd::rules::fixed::Percent::parse(text).unwrap().value;
     let both = |kg: i64, feuchte: &str, besatz: &str| {

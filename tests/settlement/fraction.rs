@@ -1,4 +1,4 @@
-//! Exact fractions of whole numbers, in their lowest terms.
+//! Exact fractions of integers, in lowest terms.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
@@ -6,7 +6,7 @@ use std::ops::{Add, Div, Mul, Sub};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fraction {
     top: i128,
-    /// Above 0.
+    /// Always positive.
     bottom: i128,
 }
 
@@ -24,7 +24,7 @@ impl Fraction {
         Fraction::new(number, 1)
     }
 
-    /// From "-12.5".
+    /// Parses a decimal such as "-12.5".
     pub fn parse(text: &str) -> Fraction {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits: i128 = format!("{whole}{fraction}").parse().unwrap();
@@ -39,7 +39,7 @@ impl Fraction {
         Fraction::whole(self.top.div_euclid(self.bottom))
     }
 
-    /// To so many decimals; a half goes away from 0.
+    /// Rounds to this many decimals, half away from 0.
     pub fn rounded(self, places: u32) -> Fraction {
         let scale = Fraction::whole(10i128.pow(places));
         let size = Fraction::new(self.top.abs(), self.bottom) * scale;

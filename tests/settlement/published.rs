@@ -1,11 +1,12 @@
-//! Published tables and formulae, at each edge of a step.
+//! Published tables and formulae, tested at each edge of a step.
 
 use serde_json::{Value, json};
 
 use super::schemes::{locks, printed, rows, scheme, settle, sums};
 
-/// Regulation (EU) 1272/2009, Annex I part IX: 0.1 €/t for each 0.1 % from 13.4 % down to 10.0 %, −0.2 for each 0.1 % from 14.1
-/// to 14.5 %; common wheat below 76 kg/hl −0.5, below 75 −1.0 (public intervention at 101.31 €/t).
+/// Regulation (EU) 1272/2009, Annex I part IX: 0.1 €/t for each 0.1 % from 13.4 % down to 10.0 %, −0.2 for
+/// each 0.1 % from 14.1 to 14.5 %; common wheat below 76 kg/hl −0.5, below 75 −1.0 (public intervention at
+/// 101.31 €/t).
 #[test]
 fn the_tables_of_public_intervention() {
     let surcharges = (100..=134).map(|tenths| (tenths, 135 - tenths));
@@ -34,7 +35,7 @@ fn the_tables_of_public_intervention() {
         ("13.2", "75.0", "101.11"),
         ("13.2", "74.9", "100.61"),
         ("10.0", "80.0", "104.81"),
-        // Rounded to the decimal that is measured, when it is stored.
+        // Rounded to the measured decimal when stored.
         ("14.04", "75.96", "101.31"),
         ("14.05", "75.94", "100.61"),
     ];
@@ -53,12 +54,15 @@ fn the_tables_of_public_intervention() {
     }
 }
 
-/// Swiss granum, protein of Top wheat from harvest 2019 (Bauernzeitung, "Proteinbezahlung wird angepasst"): between 12.8 and
-/// 13.8 nothing, 0.15 Fr. for each 0.1 % and 100 kg beyond, above 15.0 and below 11.5 it is 2.00.
+/// Swiss granum, protein of Top wheat from harvest 2019 (Bauernzeitung, "Proteinbezahlung wird angepasst"):
+/// between 12.8 and 13.8 nothing, 0.15 Fr. for each 0.1 % and 100 kg beyond, 2.00 above 15.0 and below 11.5.
 #[test]
 fn protein_of_swiss_granum() {
     let tenth = |tenths: i32| format!("{}.{}", tenths / 10, tenths % 10);
-    let row = |(wert, satz): (i32, i32)| json!({"von": tenth(wert), "bis": tenth(wert), "satz": format!("{}{}.{}", if satz < 0 {"-"} else {""}, satz.abs() / 10, satz.abs() % 10)});
+    let row = |(wert, satz): (i32, i32)| {
+        json!({"von": tenth(wert), "bis": tenth(wert),
+        "satz": format!("{}{}.{}", if satz < 0 {"-"} else {""}, satz.abs() / 10, satz.abs() % 10)})
+    };
     // Per t: 1.50 for each 0.1 %.
     let mut bands: Vec<Value> = (115..=127).map(|wert| row((wert, -15 * (128 - wert)))).collect();
     bands.extend((139..=150).map(|wert| row((wert, 15 * (wert - 138)))));
@@ -88,8 +92,8 @@ fn protein_of_swiss_granum() {
     }
 }
 
-/// AMIC A.eins, "Rohware-Tabellen für Zu- und Abschlag-Staffeln": 18.3 % over 9.0 %, base extended by 0.5: 9.8 × 1.4 = 13.72 %;
-/// 4.4 × 1.2 + 4.0 × 1.3 + 1.4 × 1.4 = 12.44 %.
+/// AMIC A.eins, "Rohware-Tabellen für Zu- und Abschlag-Staffeln": 18.3 % over 9.0 %, base extended by 0.5:
+/// 9.8 × 1.4 = 13.72 %; 4.4 × 1.2 + 4.0 × 1.3 + 1.4 × 1.4 = 12.44 %.
 #[test]
 fn the_two_kinds_of_staffel_in_the_manual_of_amic() {
     let staffel = |gestaffelt: bool| {
@@ -127,8 +131,8 @@ fn the_two_kinds_of_staffel_in_the_manual_of_amic() {
     );
 }
 
-/// Pioneer, "Moisture Shrink" (876.7 of 1,000 with 1.183 × 10 + 0.5) and Harvest Profit, "Shrink Calculations" (941.2 of 1,000);
-/// AMIC A.eins, Bezugsmenge × (100 − Analyse) / (100 − Basis).
+/// Pioneer, "Moisture Shrink" (876.7 of 1,000 with 1.183 × 10 + 0.5) and Harvest Profit, "Shrink
+/// Calculations" (941.2 of 1,000); AMIC A.eins, Bezugsmenge × (100 − Analyse) / (100 − Basis).
 #[test]
 fn shrink_by_formula_by_factor_and_with_handling() {
     let standard = |basis: &str, handling: Value| {
@@ -151,7 +155,7 @@ fn shrink_by_formula_by_factor_and_with_handling() {
         (factor("1.4"), "235160", "35.0", "167669"),
         (standard("15.5", json!("0.5")), "1000000", "25.5", "876657"),
         (standard("15", Value::Null), "1000000", "20", "941176"),
-        // Inside the basis there is no handling either.
+        // Within the basis no handling is deducted either.
         (standard("15.5", json!("0.5")), "1000000", "15.5", "1000000"),
     ];
     for (scheme, kg, feuchte, expected) in table {
@@ -160,7 +164,7 @@ fn shrink_by_formula_by_factor_and_with_handling() {
     }
     let note = settle(&standard("15.5", json!("0.5")), "1000000", "", &[("feuchte", "25.5")]).unwrap();
     assert_eq!(note.zeilen[0].rechnung.as_deref(), Some("(25,5 − 15,5) / (100 − 15,5) + 0,5 %"));
-    // Drier than the basis is more, where a scheme says so.
+    // Goods drier than the basis weigh more, if a scheme says so.
     let dry = scheme(
         json!([{"wirkung": "menge", "regel": "standardgewicht", "merkmal": "feuchte", "richtung": "unter",
         "basis": "15"}]),
@@ -168,13 +172,15 @@ fn shrink_by_formula_by_factor_and_with_handling() {
     assert_eq!(sums(&settle(&dry, "17000", "", &[("feuchte", "14")]).unwrap()), "17200 - -");
 }
 
-/// Triggered above 15.0 %, counted from 14.5 %, drying by begun half per cents (the steps of two US elevators).
+/// Triggered above 15.0 %, counted from 14.5 %, drying by each half per cent begun (the steps of two US elevators).
 #[test]
 fn moisture_around_the_basis() {
     let drying = scheme(json!([
-        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15", "zaehlt_ab": "14.5",
+        {"wirkung": "menge", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15",
+            "zaehlt_ab": "14.5",
          "satz": "1.3"},
-        {"wirkung": "kosten", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15", "zaehlt_ab": "14.5",
+        {"wirkung": "kosten", "regel": "faktor", "merkmal": "feuchte", "richtung": "ueber", "basis": "15",
+            "zaehlt_ab": "14.5",
          "schritt": "0.5", "angefangen": true, "satz": "-1.75", "einheit": "EUR/t", "bezug": "brutto"},
     ]));
     for (feuchte, kg, costs) in [

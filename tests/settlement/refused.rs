@@ -1,4 +1,4 @@
-//! What a scheme must not say, and what absent values do.
+//! Invalid schemes, and the effect of absent values.
 
 use partnerd::rules::settlement::check;
 use serde_json::{Value, json};
@@ -15,7 +15,10 @@ fn a_scheme_that_could_be_read_in_two_ways_is_refused() {
         }
         step
     };
-    let table = |zeilen: Value| json!({"wirkung": "preis", "regel": "tabelle", "einheit": "EUR/t", "merkmal": "feuchte", "zeilen": zeilen});
+    let table = |zeilen: Value| {
+        json!({"wirkung": "preis", "regel": "tabelle", "einheit": "EUR/t",
+        "merkmal": "feuchte", "zeilen": zeilen})
+    };
     let cases = [
         (with(json!({})), ""),
         (with(json!({"merkmal": "farbe"})), "MERKMAL_NICHT_GEFUNDEN schritte[0].merkmal"),
@@ -63,9 +66,8 @@ fn a_scheme_that_could_be_read_in_two_ways_is_refused() {
             "FELD_WIDERSPRUCH schritte[0].zeilen[0].von",
         ),
         (
-            with(
-                json!({"regel": "staffel", "satz": null, "zeilen": [{"bis": "5", "satz": "1"}, {"bis": "5", "satz": "2"}]}),
-            ),
+            with(json!({"regel": "staffel", "satz": null, "zeilen": [{"bis": "5", "satz": "1"},
+                    {"bis": "5", "satz": "2"}]})),
             "TABELLE_UEBERLAPPT schritte[0].zeilen[1].bis",
         ),
     ];
@@ -119,11 +121,12 @@ fn what_is_not_said_is_filled_in() {
     assert_eq!(bezug, [Some("vorher"), Some("grundpreis"), None]);
 }
 
-/// AMIC takes 0 for absent; here 0 is 0, and absent locks, or leaves the step out where the scheme says so (D29a).
+/// AMIC treats absent as 0; here 0 is 0, and an absent value locks, or omits the step if the scheme says so (D29a).
 #[test]
 fn absent_is_not_measured_and_zero_is_zero() {
     let step = |fehlt: &str| {
-        json!({"code": "besatz", "wirkung": "menge", "regel": "faktor", "merkmal": "besatz", "richtung": "ueber", "basis": "2",
+        json!({"code": "besatz", "wirkung": "menge", "regel": "faktor", "merkmal": "besatz",
+            "richtung": "ueber", "basis": "2",
             "satz": "1", "fehlt": fehlt})
     };
     let after = json!({"wirkung": "kosten", "regel": "fest", "einheit": "EUR/t", "bezug": "nach:besatz", "satz": "-1"});
@@ -134,7 +137,7 @@ fn absent_is_not_measured_and_zero_is_zero() {
     assert_eq!((sums(&absent), absent.kosten), ("- 100.00 -".to_owned(), None));
     let zero = settle(&strict, "10000", "100", &[("besatz", "0")]).unwrap();
     assert_eq!((printed(&zero).len(), sums(&zero)), (2, "10000 100.00 990.00".to_owned()));
-    // The step that did not apply has no row, and the weight after it is that before it.
+    // The omitted step has no row, and the weight is unchanged after it.
     let left_out = settle(&lenient, "10000", "100", &[]).unwrap();
     assert_eq!(printed(&left_out), ["-1 | 10000 kg | -10.00 € | -"]);
     assert_eq!((locks(&left_out).len(), sums(&left_out)), (0, "10000 100.00 990.00".to_owned()));
@@ -142,7 +145,10 @@ fn absent_is_not_measured_and_zero_is_zero() {
 
 #[test]
 fn a_limit_is_passed_only_beyond_it() {
-    let limit = |richtung: &str, wert: &str, aktion: &str| json!({"merkmal": "feuchte", "richtung": richtung, "wert": wert, "aktion": aktion, "text": "x"});
+    let limit = |richtung: &str, wert: &str, aktion: &str| {
+        json!({"merkmal": "feuchte", "richtung": richtung,
+        "wert": wert, "aktion": aktion, "text": "x"})
+    };
     let scheme = with_limits(
         json!([
             limit("ueber", "15", "hinweis"),
@@ -165,7 +171,7 @@ fn a_limit_is_passed_only_beyond_it() {
         let found: Vec<&str> = note.befunde.iter().map(|befund| befund.aktion.as_str()).collect();
         assert_eq!(found.join(" "), expected, "{feuchte} %");
     }
-    // What was not measured passes no limit.
+    // A value that was not measured exceeds no limit.
     assert_eq!(settle(&scheme, "1", "", &[]).unwrap().befunde, []);
 }
 

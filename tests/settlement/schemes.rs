@@ -1,4 +1,4 @@
-//! Schemes in few words: what is not said is what a scheme has by itself.
+//! Schemes written briefly: omitted fields have their defaults.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub fn merkmale() -> BTreeMap<String, Merkmal> {
     SHIPPED.iter().map(merkmal).map(|merkmal| (merkmal.code.clone(), merkmal)).collect()
 }
 
-/// A scheme as it would be stored: what a step does not say is null, empty or false.
+/// A scheme as it would be stored: omitted fields of a step are null, empty or false.
 pub fn unchecked(grenzen: Value, schritte: Value) -> Schema {
     let steps = schritte.as_array().unwrap().iter().enumerate().map(|(index, said)| {
         let mut step = json!({
@@ -58,7 +58,7 @@ pub fn rows(rows: &[(&str, &str, &str)]) -> Value {
     rows.iter().map(|(von, bis, satz)| json!({"von": von, "bis": bis, "satz": satz})).collect()
 }
 
-/// What was measured, at the decimals of its Merkmal, as it is stored.
+/// Measured values with the decimals of their Merkmal, as stored.
 pub fn werte(said: &[(&str, &str)]) -> Werte {
     let merkmale = merkmale();
     said.iter()
@@ -72,7 +72,7 @@ pub fn settle(schema: &Schema, kg: &str, preis: &str, said: &[(&str, &str)]) -> 
     compute(schema, &Lieferung { menge, grundpreis, werte: &werte(said) })
 }
 
-/// What a row prints: rate, reference, result, what is left.
+/// The printed parts of each row: rate, reference, result, remainder.
 pub fn printed(abrechnung: &Rechnung) -> Vec<String> {
     let shown = |groesse: Option<Groesse>| match groesse {
         None => "-".to_owned(),
@@ -88,7 +88,7 @@ pub fn printed(abrechnung: &Rechnung) -> Vec<String> {
     .collect()
 }
 
-/// Net weight, price and sum; what is not known is "-".
+/// Net weight, price and sum; "-" if unknown.
 pub fn sums(abrechnung: &Rechnung) -> String {
     let kg =
         abrechnung.netto_kg.map_or("-".to_owned(), |kg| kg.to_string().trim_end_matches(".000").to_owned());
@@ -98,7 +98,7 @@ pub fn sums(abrechnung: &Rechnung) -> String {
     format!("{kg} {preis} {}", abrechnung.summe.map_or("-".to_owned(), |summe| summe.to_string()))
 }
 
-/// Why a note is locked.
+/// The reasons why a receipt is locked.
 pub fn locks(abrechnung: &Rechnung) -> Vec<String> {
     let lock = |befund: &partnerd::rules::settlement::Befund| {
         let number = |zahl: Option<Zahl>| zahl.map_or("-".to_owned(), |zahl| zahl.to_string());

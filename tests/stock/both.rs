@@ -1,4 +1,4 @@
-//! Stories of chance, told by the model and by the server side by side.
+//! Random stories, carried out by the model and by the server side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -10,10 +10,10 @@ use crate::stock::notation::{self, Batch, Op};
 use crate::stock::story;
 use crate::stock::table::Mill;
 
-/// Stories that differed once, as short as they came out: one portion of a return saw what another had freed, two goods
-/// of a position had one number, a supplier's number that no batch had was forgotten, a batch to which the document
-/// gives back was not among those that have stock, a new partner kept the batch that a PUT had repeated, and a credit
-/// forgot what it had named, or took the name of the return that it had met for it.
+/// Minimised stories in which the two once differed: one portion of a return saw what another had released,
+/// two goods of a position had the same number, a supplier's number that no batch had was forgotten, a batch
+/// that the document gives back to was missing among those with stock, a new partner kept the batch that a
+/// PUT had repeated, and a credit forgot its reference, or took that of the return matched with it.
 const DIFFERED: &[&str] = &[
     "5:EL/1 8#3 -7#1; 10:ER/2 2#1; charge T1/1=%1; 21:ER/1 3; 22:EL/1 5#1%2; 23:ER/1 -2#2%2 -11@T1/2; charge T1/1/2=4;
      put 5: 9#2; 30:EL/1 -10@T2/1 1@T1/1/2; charge T2/1=1; charge T3/1=2; storno 22; storno 30",
@@ -36,10 +36,10 @@ const DIFFERED: &[&str] = &[
     "11:ER/1 -6#2; 38:EL/1 -4#2; charge T2/1=5; 40:EL/1 s4; put 40: 12#2%2; put 38: -4#2",
 ];
 
-/// How often a story that differs is told again to find what of it matters.
+/// How often a differing story is repeated to minimise it.
 const TRIES: usize = 400;
 
-/// The model and a company of the server that have heard the same.
+/// The model and a company of the server, given the same operations.
 struct Both<'f> {
     model: Model,
     company: Company<'f>,
@@ -49,7 +49,7 @@ fn same<T: PartialEq + Debug>(what: &str, model: T, server: T) -> Result<(), Str
     if model == server { Ok(()) } else { Err(format!("{what}\n  model:  {model:?}\n  server: {server:?}")) }
 }
 
-/// Of two maps only what differs is shown.
+/// Shows only the differences of two maps.
 fn same_map<K: Ord + Debug + Clone>(
     what: &str,
     model: &BTreeMap<K, i64>,
@@ -76,7 +76,7 @@ impl Both<'_> {
     }
 }
 
-/// Where companies for stories are made.
+/// Creates companies for stories.
 struct Mills<'f> {
     folder: &'f Folder,
     server: &'f Running,
@@ -84,13 +84,13 @@ struct Mills<'f> {
 }
 
 impl Mills<'_> {
-    /// Tells a story; the first step at which the two differ.
+    /// Carries out a story; returns the first step at which the two differ.
     fn tell(&mut self, story: &[Op]) -> Result<(), (usize, String)> {
         self.made += 1;
         let company = Company::new(self.folder, self.server, &format!("Mühle {}", self.made));
         let mut both = Both { model: Model::new(), company };
         for (step, op) in story.iter().enumerate() {
-            // A story that was made shorter may lack what a step needs.
+            // A shortened story may lack what a step needs.
             if both.model.allows(op) {
                 both.play(op).map_err(|found| (step, format!("{op}: {found}")))?;
             }
@@ -135,7 +135,7 @@ fn what_differed_once_is_the_same() {
     }
 }
 
-/// Tells the story that `STOCK_STORY` says and shows what is open and has met after each step.
+/// Carries out the story in `STOCK_STORY` and shows open and matched quantities after each step.
 #[test]
 #[ignore = "to look at a story that differed"]
 fn one_story() {
@@ -157,7 +157,7 @@ fn one_story() {
     }
 }
 
-/// `STOCK_SEEDS` and `STOCK_STEPS` say how many stories and how long, `STOCK_SEED` which is the first.
+/// `STOCK_SEEDS` and `STOCK_STEPS` set the number and length of the stories, `STOCK_SEED` the first one.
 #[test]
 fn every_story_is_the_same_on_the_server() {
     let (seeds, steps) = (number("STOCK_SEEDS", 20), number("STOCK_STEPS", 250) as usize);

@@ -1,4 +1,4 @@
-//! Does a story tell a broken rule from a whole one? And is the model itself sound?
+//! Controls: do stories detect a broken rule? And is the model itself sound?
 
 use crate::stock::model::{Broken, Model, OPENING_STOCK};
 use crate::stock::notation::{self, Op};
@@ -18,7 +18,7 @@ const RULES: [Broken; 11] = [
     Broken::FormerForgotten,
 ];
 
-/// The first step at which what moved, was refused or has met differs.
+/// The first step that differs in what it moved, refused or matched.
 fn differs_at(rule: Broken, story: &[Op]) -> Option<usize> {
     let (mut whole, mut broken) = (Model::new(), Model { broken: Some(rule), ..Model::new() });
     let differs = |op: &Op| {

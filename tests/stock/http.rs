@@ -1,5 +1,5 @@
-//! The server, told the same stories: a company of its own with three partners, two articles, three batches and a
-//! contract.
+//! Carries out stories on the server, each in a separate company with three partners, two articles, three
+//! batches and a contract.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,13 +18,13 @@ pub struct Company<'f> {
     folder: &'f Folder,
     client: Client,
     name: String,
-    /// By number, and back.
+    /// Documents by number, and numbers by document.
     documents: BTreeMap<u32, String>,
     numbers: BTreeMap<String, u32>,
     batches: BTreeMap<Batch, String>,
     names: BTreeMap<String, Batch>,
     partners: BTreeMap<String, u32>,
-    /// The ids of the article with batches and of the contract.
+    /// The ids of the tracked article and of the contract.
     tracked: String,
     contract: String,
     notes: u32,
@@ -36,7 +36,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-/// A whole quantity.
+/// A quantity as an integer.
 fn whole(value: &Value) -> i64 {
     let text = text(value);
     text.strip_suffix(".000").unwrap_or(&text).parse().unwrap_or_else(|_| panic!("not whole: {text}"))
@@ -95,7 +95,7 @@ impl<'f> Company<'f> {
         self.folder.result(&["tenant", "set", &self.name, setting]);
     }
 
-    /// The batches with their stock, as the database has them; remembers which is which.
+    /// The batches with their stock from the database; remembers which is which.
     fn look(&mut self) -> BTreeMap<Batch, i64> {
         let mut statement = self.database.prepare_cached(BATCHES).unwrap();
         let rows = statement.query_map([&self.name], |row| {
@@ -118,14 +118,14 @@ impl<'f> Company<'f> {
         stocks
     }
 
-    /// The batches with their stock, as the server lists them.
+    /// The batches with their stock as the server lists them.
     pub fn listed(&self) -> BTreeMap<Batch, i64> {
         let listed = done(self.client.get("/api/v1/chargen"), "batches");
         let batches = listed.as_array().unwrap().iter();
         batches.map(|batch| (self.names[&text(&batch["id"])], whole(&batch["bestand"]))).collect()
     }
 
-    /// How a batch is called that was made just now.
+    /// The notation of a batch that was just created.
     fn name(&self, own: &str, partner: Option<&str>, foreign: Option<&str>, mhd: Option<&str>) -> Batch {
         let nth = |is_same: &dyn Fn(Batch) -> bool| {
             self.batches.keys().filter(|of| is_same(**of)).count() as u32 + 1
@@ -134,7 +134,10 @@ impl<'f> Company<'f> {
             (Some(foreign), _) => {
                 let number = foreign.strip_prefix("T-").unwrap().parse().unwrap();
                 let partner = self.partners[partner.unwrap()];
-                let same = |of: Batch| matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n, p) == (number, partner));
+                let same = |of: Batch| {
+                    matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n,
+                    p) == (number, partner))
+                };
                 Batch::Foreign { number, partner, nth: nth(&same) }
             }
             (None, Some(mhd)) => {
@@ -251,7 +254,7 @@ impl<'f> Company<'f> {
         })
     }
 
-    /// What has met and what is open, as the database has it.
+    /// Matched and open quantities from the database.
     pub fn facts(&mut self) -> Facts {
         let mut statement = self.database.prepare_cached(FACTS).unwrap();
         type Row = ([Option<(uuid::Uuid, usize)>; 4], Option<uuid::Uuid>, [Option<String>; 2], i64);
@@ -285,8 +288,8 @@ const BATCHES: &str = "
     select c.id, c.charge_nr, c.partner_id, c.fremde_charge_nr, c.mhd, c.bestand / 1000000
       from charge c join tenant t on t.id = c.tenant_id where t.name = ?1 order by c.id";
 
-/// Delivery, invoice, return and credit with the numbers of their positions, the batch, who moved it and who moved it
-/// back, and how much of it.
+/// Delivery, invoice, return and credit with the numbers of their positions, the batch, who moved it and who
+/// moved it back, and the quantity.
 const FACTS: &str = "
     with firma as (select id from tenant where name = ?1),
     offen as (
@@ -302,7 +305,7 @@ const FACTS: &str = "
         p.menge / 1000000
       from lager_paar p, firma where p.tenant_id = firma.id";
 
-/// The body of an answer that must not be a refusal.
+/// The body of an answer, which must not be a refusal.
 fn done(answer: Answer, what: &str) -> Value {
     assert!(answer.status < 300, "{what}: {} {}", answer.status, answer.body);
     answer.body

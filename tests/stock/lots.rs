@@ -1,10 +1,10 @@
-//! What D8 says of the supplier's number: which batch it means, and which it means once it was corrected.
+//! The supplier's number in D8: which batch it refers to, also after a correction.
 
 use crate::stock::model::{Broken, Lot, Model, Name, Pos, Position, Stored};
 use crate::stock::notation::{Batch, Item, Named, Typ};
 
 impl Model {
-    /// PUT /chargen: what is noted of a batch was wrong.
+    /// PUT /chargen: corrects the data of a batch.
     pub fn correct(
         &mut self,
         batch: Batch,
@@ -27,7 +27,7 @@ impl Model {
         Ok(())
     }
 
-    /// What an item of a document names that knows of these batches.
+    /// The batch that an item names, given the batches its document knew before.
     pub fn name(&self, pos: Pos, had: &[Batch]) -> Option<Name> {
         let Position { partner, item, .. } = self.positions[&pos];
         match item.named {
@@ -41,7 +41,7 @@ impl Model {
         }
     }
 
-    /// The batch that a number means: one that the document had, one that has it, or one that had it.
+    /// The batch a number refers to: one that the document had, one that has the number, or one that had it.
     fn numbered(&self, pos: Pos, asked: (u32, u32, Option<u32>), had: &[Batch]) -> Option<Batch> {
         let (number, partner, day) = asked;
         let agree = |one: Option<u32>, other: Option<u32>| one.is_none() || other.is_none() || one == other;
@@ -62,7 +62,7 @@ impl Model {
         before.or(known.first()).or_else(|| former.iter().find(takes)).copied()
     }
 
-    /// Whether an invoice meets a delivery in a batch.
+    /// Whether an invoice may match a delivery in a batch.
     fn meets_in(&self, pos: Pos, lot: Lot) -> bool {
         let own = &self.positions[&pos];
         let fits = |other: &Pos, of: &Position| {
@@ -75,7 +75,7 @@ impl Model {
             && self.open.keys().any(|other| fits(other, &self.positions[other]) && is_in(other))
     }
 
-    /// Whether a position may meet something of which this is named: the same batch, where both name one.
+    /// Whether a position may match something with this name: the same batch, if both name one.
     pub fn fits(&self, one: Pos, name: Option<Name>) -> bool {
         let Position { typ, partner, item, name: own, .. } = self.positions[&one];
         let number = match (item.named, own) {
@@ -96,7 +96,7 @@ impl Model {
         }
     }
 
-    /// The batch that an item says; a new one where there is none.
+    /// The batch named by an item; created if it does not exist.
     pub fn batch(&mut self, pos: Pos) -> Batch {
         let Position { partner, item, name, .. } = self.positions[&pos];
         let (number, mhd) = match (item.named, name) {
@@ -110,7 +110,10 @@ impl Model {
         };
         let new = match number {
             Some(number) => {
-                let same = |of: Batch| matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n, p) == (number, partner));
+                let same = |of: Batch| {
+                    matches!(of, Batch::Foreign { number: n, partner: p, .. } if (n,
+                    p) == (number, partner))
+                };
                 Batch::Foreign { number, partner, nth: nth(&same) }
             }
             None => {
@@ -125,7 +128,7 @@ impl Model {
         new
     }
 
-    /// Batches take over a date from the items of a document that lie in them, where they have none.
+    /// Batches without a date take it from the items of a document whose goods are in them.
     pub fn date(&mut self, document: u32) {
         let own = self.positions.keys().filter(|pos| pos.document == document);
         let mut own: Vec<Pos> = own.copied().collect();
@@ -142,7 +145,7 @@ impl Model {
         }
     }
 
-    /// An item of a PUT: a charge_id that its place had before without naming a batch names none.
+    /// An item of a PUT: a charge_id that its place had before without naming a batch counts as not named.
     pub fn inherited(&self, number: u32, (index, item): (usize, Item)) -> Item {
         let before = self.documents[&number].items.get(index);
         let named_none = |before: &&Item| {
@@ -157,7 +160,7 @@ impl Model {
         }
     }
 
-    /// The batches that a document knows of: those that its items named, and those that all of one of them lies in.
+    /// The batches that a document knows: those named by its items, and those that contain all of one item.
     pub fn had(&self, number: u32) -> Vec<Batch> {
         let known = |(index, item): (usize, &Item)| match item.named {
             Named::Charge(batch) => Some(batch),
@@ -166,7 +169,7 @@ impl Model {
         self.documents[&number].items.iter().enumerate().filter_map(known).collect()
     }
 
-    /// The batch of all of a position, if it is one.
+    /// The batch that contains all of a position, if there is one.
     fn only_lot(&self, pos: Pos) -> Lot {
         let lots = self.lots_of(pos);
         let first = (*lots.first()?)?;

@@ -1,11 +1,11 @@
-//! D8 as a model: what a few plain maps remember of documents, and what follows from them. What moved is never
-//! stored: it is the sum over what is open, paired and taken back. `pairing` has the rules by which these meet.
+//! D8 as a model: a few plain maps about documents, and what follows from them. Movements are never stored:
+//! they are the sum over what is open, paired and taken back. `pairing` has the matching rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::stock::notation::{Batch, Item, Named, Op, Typ};
 
-/// Where goods lie: a batch, or nowhere in particular (article without batches).
+/// The place of goods: a batch, or none (article without batches).
 pub type Lot = Option<Batch>;
 
 /// A position. The order is that of creation; within a document negative quantities come first.
@@ -16,13 +16,13 @@ pub struct Pos {
     pub index: usize,
 }
 
-/// A live position that takes part.
+/// A live position that takes part in matching.
 #[derive(Debug, Clone)]
 pub struct Position {
     pub typ: Typ,
     pub partner: u32,
     pub item: Item,
-    /// The batch that the request named, or the supplier's number where no batch has it.
+    /// The batch named by the request, or the supplier's number if no batch has it.
     pub name: Option<Name>,
 }
 
@@ -32,31 +32,31 @@ pub enum Name {
     Number(u32),
 }
 
-/// Some of a position that it moved itself.
+/// A part of a position that it moved itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     pub lot: Lot,
     pub quantity: i64,
-    /// When it was moved.
+    /// The time of its movement.
     pub since: u64,
 }
 
-/// A delivery and an invoice that met.
+/// A delivery and an invoice that were matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     pub delivery: Pos,
     pub invoice: Pos,
-    /// Which of the two moved.
+    /// The one that moved the goods.
     pub mover: Pos,
     pub part: Part,
 }
 
-/// What a return or a credit did, or both together.
+/// The effect of a return or a credit, or of both matched together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Back {
     pub giving: Option<Pos>,
     pub credit: Option<Pos>,
-    /// Which of the two moved, if any.
+    /// The one that moved the goods, if any.
     pub mover: Option<Pos>,
     pub lot: Lot,
     pub quantity: i64,
@@ -64,7 +64,7 @@ pub struct Back {
 }
 
 impl Back {
-    /// The position of which it holds something.
+    /// The position of which it holds a part.
     pub fn held(&self) -> Option<Pos> {
         match self.hold {
             Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Uncovered(pos) => Some(pos),
@@ -77,15 +77,15 @@ impl Back {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
     Nothing,
-    /// A return: of a delivery that was open.
+    /// By a return: an open part of a delivery.
     Lowered(Pos, u64),
-    /// What moved: of an invoice that had moved and was open.
+    /// By a movement: an open part that an invoice had moved.
     Taken(Pos, u64),
-    /// A credit: of an invoice that a delivery covered.
+    /// By a credit: a part of an invoice covered by a delivery.
     Uncovered(Pos),
 }
 
-/// What a withdrawal gives back to a position, until its turn comes.
+/// A part that a withdrawal releases to a position, until its turn comes.
 #[derive(Debug, Clone, Default)]
 pub struct Released {
     pub parts: Vec<Part>,
@@ -99,7 +99,7 @@ pub struct Document {
     pub items: Vec<Item>,
     pub is_final: bool,
     pub is_live: bool,
-    /// Nobody expects a counterpart any more.
+    /// No counterpart is expected any more.
     pub is_closed: bool,
     /// Dated years back.
     pub is_old: bool,
@@ -110,10 +110,10 @@ pub struct Stored {
     pub name: Batch,
     pub opening: i64,
     pub mhd: Option<u32>,
-    /// The supplier, who gave it a number.
+    /// The supplier who gave it a number.
     pub partner: Option<u32>,
     pub number: Option<u32>,
-    /// Numbers and dates that it had before it was corrected.
+    /// Its numbers and dates before corrections.
     pub former: Vec<(Option<u32>, Option<u32>)>,
 }
 
@@ -122,33 +122,33 @@ pub struct Stored {
 pub enum Broken {
     /// Within one document positive quantities come first.
     PositiveFirst,
-    /// The newest open counterpart is met first.
+    /// The newest open counterpart is matched first.
     NewestFirst,
     /// A credit never moves back what an invoice moved itself.
     CreditNeverMoves,
     /// A return moves although a credit has moved for it.
     ReturnMovesAgain,
-    /// Where both have moved, the elder one's movement is reversed.
+    /// If both have moved, the movement of the older one is reversed.
     ElderReversed,
-    /// A PUT of a note withdraws and writes anew.
+    /// A PUT of notes withdraws the document and writes it again.
     NoteRewrites,
-    /// Positions meet whatever batches they name.
+    /// Positions match regardless of the batches they name.
     NamesIgnored,
-    /// A credit that an invoice loses leaves it uncovered.
+    /// An invoice that loses a credit stays uncovered.
     UncoveredStays,
-    /// What has moved first says the batch of a pair, whoever names it.
+    /// The first movement determines the batch of a pair, whoever names one.
     FirstSays,
-    /// Closed documents, and those of years ago, are met like others.
+    /// Closed documents, and those from years ago, are matched like others.
     AllReached,
-    /// A number that was corrected is forgotten.
+    /// Corrected numbers are forgotten.
     FormerForgotten,
 }
 
 /// What each document moved, by article (tracked or not) and batch.
 pub type Moved = BTreeMap<(u32, bool, Lot), i64>;
 
-/// What is open, and what has met: the positions of delivery, invoice, return and credit, the batch, and who moved it
-/// out of (into) it and back.
+/// Open and matched quantities: the positions of delivery, invoice, return and credit, the batch, and who
+/// moved the goods out of (into) it and back.
 pub type Facts = BTreeMap<([Option<(u32, usize)>; 4], Lot, [Option<&'static str>; 2]), i64>;
 
 /// What an operation moved, or the code of its refusal.
@@ -171,7 +171,7 @@ pub struct Model {
     pub backs: Vec<Back>,
     pub released: BTreeMap<Pos, Released>,
     pub clock: u64,
-    /// The stock that the items of the document that is being written may take by themselves.
+    /// Stock that the items of the document being written may take automatically.
     pub free: BTreeMap<Batch, i64>,
 }
 
@@ -199,7 +199,7 @@ impl Model {
         self.broken == Some(rule)
     }
 
-    /// Whether the story can go on like this: what it names is there.
+    /// Whether the story can continue with this operation: everything it names exists.
     pub fn allows(&self, op: &Op) -> bool {
         let can_change = |number: &u32| self.live(*number).is_some_and(|document| !document.is_final);
         match op {
@@ -236,7 +236,7 @@ impl Model {
         })
     }
 
-    /// Whether an item can be bound to this document, which is live and of its partner.
+    /// Whether an item may reference this document, which is live and of the same partner.
     pub fn can_take(&self, typ: Typ, item: &Item, number: u32) -> bool {
         let other = &self.documents[&number];
         let has = |positive: bool| other.items.iter().any(|item| (item.quantity > 0) == positive);
@@ -250,7 +250,7 @@ impl Model {
         }
     }
 
-    /// Carries out an operation that is allowed; a refusal changes nothing.
+    /// Carries out an allowed operation; a refusal changes nothing.
     pub fn play(&mut self, op: &Op) -> Outcome {
         let before = self.clone();
         match self.carry_out(op) {
@@ -282,7 +282,7 @@ impl Model {
             Op::Partner { number, partner } if self.documents[number].partner != *partner => {
                 self.rewrite(*number, |_, document| {
                     document.partner = *partner;
-                    // What it inherited was the old partner's.
+                    // The inherited references belonged to the old partner.
                     for item in &mut document.items {
                         item.refers = None;
                         if let Named::Inherited(_) = item.named {
@@ -322,7 +322,7 @@ impl Model {
         self.documents.get_mut(&number).unwrap()
     }
 
-    /// Items with what the settings of their day make of them.
+    /// Items with the effect of the current settings.
     fn as_written(&self, typ: Typ, items: &[Item]) -> Vec<Item> {
         let books = |item: &Item| typ.delivers() || (item.books && !self.deliveries_only);
         let named = |item: &Item| match item.named {
@@ -332,7 +332,7 @@ impl Model {
         items.iter().map(|item| Item { books: books(item), named: named(item), ..*item }).collect()
     }
 
-    /// Withdraws a document, lets what it had met settle, and writes it anew.
+    /// Withdraws a document, settles its former counterparts, and writes it again.
     fn rewrite(
         &mut self,
         number: u32,
@@ -351,7 +351,8 @@ impl Model {
         self.refuse_used(&moved, &stocks, None)
     }
 
-    /// No batch may fall below 0 because a receipt leaves it: of a new document only the receipts of others count.
+    /// Refuses if a batch would fall below 0 because a receipt leaves it: for a new document only the
+    /// receipts of others count.
     fn refuse_used(
         &self,
         moved: &Moved,
@@ -372,12 +373,12 @@ impl Model {
         if self.stocks().into_iter().any(is_used) { Err("CHARGE_BEREITS_VERWENDET") } else { Ok(()) }
     }
 
-    /// What a position with a positive quantity moves of one unit.
+    /// The sign of a movement by a position with a positive quantity.
     fn direction(&self, pos: Pos) -> i64 {
         if self.positions[&pos].typ.sells() == pos.is_positive { -1 } else { 1 }
     }
 
-    /// All that live documents have moved, as it stands.
+    /// Everything that live documents have moved.
     pub fn moved(&self) -> Moved {
         let mut sums = Moved::new();
         let mut add = |pos: Pos, lot: Lot, quantity: i64| {
@@ -414,8 +415,8 @@ impl Model {
         stocks
     }
 
-    /// `geliefert` of the contract (D21g): goods count where they moved, once, if either side of what has met names it;
-    /// what takes back and says nothing counts as what it took back.
+    /// `geliefert` of the contract (D21g): moved goods count once if either side of a pair names it; items
+    /// that take back and name nothing count like the goods they took back.
     pub fn delivered(&self) -> i64 {
         let named = self.positions.iter().filter(|(_, position)| position.item.contract);
         let named: BTreeSet<_> = named.map(|(pos, _)| (pos.document, pos.index)).collect();
@@ -431,7 +432,7 @@ impl Model {
         delivered
     }
 
-    /// What has met, and what is open: of that, only the delivery or the invoice.
+    /// Matched and open quantities; for the open ones only the delivery or the invoice.
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::new();
         let mut add = |positions: [Option<Pos>; 4], lot: Lot, movers: [Option<Pos>; 2], quantity: i64| {
@@ -468,7 +469,7 @@ impl Model {
         facts
     }
 
-    /// What each document brought into a batch or took out of it, as /herkunft lists them.
+    /// What each document brought into a batch or took out of it, as listed by /herkunft.
     pub fn partners(&self, batch: Batch) -> BTreeMap<u32, i64> {
         let moved = self.moved().into_iter().filter(|((_, _, lot), _)| *lot == Some(batch));
         moved.map(|((number, ..), sum)| (number, sum * self.sign(number))).collect()
@@ -486,7 +487,7 @@ impl Stored {
     }
 }
 
-/// What came between two states.
+/// The difference between two states.
 fn difference(before: &Moved, after: &Moved) -> Moved {
     let mut difference = after.clone();
     for (key, sum) in before {

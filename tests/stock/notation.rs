@@ -1,15 +1,16 @@
-//! What happens to documents, written short.
+//! A short notation for operations on documents.
 //!
 //! ```text
-//! LS 10@B0 -5; RE/2 s7; put 2: 10; partner 2/1; storno 1; final 2; note 2; close 2; alt on; fefo on; lieferung off;
-//! charge T3/1=4%2
+//! LS 10@B0 -5; RE/2 s7; put 2: 10; partner 2/1; storno 1; final 2; note 2; close 2; alt on; fefo on;
+//! lieferung off; charge T3/1=4%2
 //! ```
 //!
-//! A document has a type, a partner after `/` (1 unless it says 2) and quantities; its number is that of its turn, or
-//! stands before it (`7:LS 10`). A quantity is of the article with batches, with `s` before it of the other, and has
-//! behind it `@B0` a charge_id, `#3` the supplier's number T-3, `#3%4` with a best-before date, `%4` only that, `^1` the
-//! document it refers to, `~` lager_buchen false, `!` a negative price, `$` the contract. A batch is corrected by what
-//! stands behind `=`: the supplier's number and the date, each or neither.
+//! A document has a type, a partner after `/` (default 1) and quantities; its number is that of its turn, or
+//! is given before it (`7:LS 10`). A quantity is of the tracked article, or with `s` before it of the other
+//! one. It may be followed by `@B0`, a charge_id; `#3`, the supplier's number T-3; `#3%4`, that with a
+//! best-before date; `%4`, only a date; `^1`, the document it refers to; `~`, lager_buchen false; `!`, a
+//! negative price; `$`, the contract. A batch is corrected to the values after `=`: the supplier's number and
+//! the date, each optional.
 
 use std::fmt;
 
@@ -37,23 +38,23 @@ impl Typ {
     }
 }
 
-/// A batch, by what tells it apart.
+/// A batch, by what identifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Batch {
-    /// One of the three that are there at the beginning.
+    /// One of the three opening batches.
     Opening(u32),
-    /// By the number that it was made with and the supplier, the how-many-eth of these.
+    /// The nth batch created with this number of this supplier.
     Foreign { number: u32, partner: u32, nth: u32 },
-    /// The how-many-eth of a best-before date.
+    /// The nth batch with a best-before date.
     Dated { day: u32, nth: u32 },
 }
 
-/// How an item says its batch.
+/// How an item names its batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
     Nothing,
     Charge(Batch),
-    /// By the charge_id that the position had before without naming it; only a PUT says it.
+    /// By the charge_id that the position had before without naming it; only a PUT does this.
     Inherited(Batch),
     /// With a best-before date or without.
     Foreign(u32, Option<u32>),
@@ -63,10 +64,10 @@ pub enum Named {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item {
     pub quantity: i64,
-    /// The article that is tracked by batch.
+    /// The article tracked by batch.
     pub tracked: bool,
     pub named: Named,
-    /// The number of the document that `bezug_beleg_id` names.
+    /// The number of the document in `bezug_beleg_id`.
     pub refers: Option<u32>,
     /// Not `lager_buchen: false`.
     pub books: bool,
@@ -94,12 +95,12 @@ pub enum Op {
     Note(u32),
     Finish(u32),
     Cancel(u32),
-    /// Settled, without a counterpart to come.
+    /// Settled, with no counterpart to come.
     Close(u32),
-    /// Documents from now on are dated years back.
+    /// Later documents are dated years back.
     Old(bool),
     Fefo(bool),
-    /// A batch has another number of the supplier, and another date.
+    /// A batch gets another supplier's number and another date.
     Correct {
         batch: Batch,
         number: Option<u32>,
@@ -167,7 +168,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// A story as one line.
+/// A story on one line.
 pub fn text(story: &[Op]) -> String {
     story.iter().map(Op::to_string).collect::<Vec<_>>().join("; ")
 }
@@ -190,7 +191,7 @@ pub fn batch(text: &str) -> Batch {
     }
 }
 
-/// Splits at the marks that may stand behind a quantity: each mark with what follows it.
+/// Splits at the marks that may follow a quantity: each mark with its value.
 pub fn item(text: &str) -> Item {
     let (tracked, rest) = match text.strip_prefix('s') {
         Some(rest) => (false, rest),
@@ -233,7 +234,7 @@ fn items(text: &str) -> Vec<Item> {
     text.split_whitespace().map(item).collect()
 }
 
-/// Reads one operation; a document without a number gets `next`.
+/// Parses one operation; a document without a number gets `next`.
 pub fn op(text: &str, next: u32) -> Op {
     let text = text.trim();
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -273,8 +274,9 @@ pub fn op(text: &str, next: u32) -> Op {
 
 #[test]
 fn what_is_written_reads_as_it_was() {
-    let story = "1:LS/1 10@B0 -5@T3/2^1 s7$; 2:RE/2 4~ 3! 2#5 1%6 7#1%2; put 1: 3; partner 2/1; note 1; \
-                 final 2; charge T3/2/2=4%5; charge M6/1=; charge T5/2=%1; storno 1; close 2; alt on; fefo on; lieferung off";
+    let story = "1:LS/1 10@B0 -5@T3/2^1 s7$; 2:RE/2 4~ 3! 2#5 1%6 7#1%2; put 1: 3; partner 2/1; note 1; final \
+                 2; charge T3/2/2=4%5; charge M6/1=; charge T5/2=%1; storno 1; close 2; alt on; fefo on; \
+                 lieferung off";
     let read: Vec<Op> = story.split(';').map(|part| op(part, 0)).collect();
     assert_eq!(text(&read), story);
     assert_eq!(op("LS 1", 4).to_string(), "4:LS/1 1");

@@ -1,4 +1,4 @@
-//! The rules of D8 for what meets what: positions enter, are withdrawn, and what they had met settles.
+//! The matching rules of D8: positions enter, are withdrawn, and their former counterparts settle.
 
 use crate::stock::model::{Back, Broken, Hold, Lot, Model, Name, Pair, Part, Pos, Position, Stored};
 use crate::stock::notation::{Batch, Named, Typ};
@@ -6,7 +6,7 @@ use crate::stock::notation::{Batch, Named, Typ};
 const NO_BATCH: &str = "CHARGE_FEHLT";
 
 impl Model {
-    /// Writes the positions of a document, which knew of these batches before.
+    /// Enters the positions of a document, which knew these batches before.
     pub fn enter(&mut self, number: u32, had: &[Batch]) -> Result<(), &'static str> {
         let document = self.documents[&number].clone();
         let mut positions: Vec<(Pos, Position)> = Vec::new();
@@ -48,7 +48,8 @@ impl Model {
         if positions.iter().any(contradicts) { Err("CHARGE_WIDERSPRUCH") } else { Ok(()) }
     }
 
-    /// What items without a batch see of the stock: the document has booked nothing yet, and what it names is kept.
+    /// Reserves the stock visible to items without a batch: the document has booked nothing yet, and stock
+    /// that it names is kept.
     fn reserve(&mut self, positions: &[(Pos, Position)]) {
         self.free = self.stocks();
         for (_, position) in positions {
@@ -58,12 +59,12 @@ impl Model {
         }
     }
 
-    /// Same partner, article and side of the business, and same batch where both name one.
+    /// Same partner, article and side of the business, and the same batch if both name one.
     fn agree(&self, one: Pos, other: Pos) -> bool {
         self.agrees(one, other, self.positions[&other].name)
     }
 
-    /// The same of something that names this batch.
+    /// The same for something that names this batch.
     fn agrees(&self, one: Pos, other: Pos, name: Option<Name>) -> bool {
         let same_name = self.breaks(Broken::NamesIgnored) || self.fits(one, name);
         let (one, other) = (&self.positions[&one], &self.positions[&other]);
@@ -73,7 +74,7 @@ impl Model {
             && same_name
     }
 
-    /// The batch that one of these names, the first that does.
+    /// The first batch named by one of these.
     fn name_of(&self, positions: [Option<Pos>; 3]) -> Option<Name> {
         positions.into_iter().flatten().find_map(|pos| self.positions[&pos].name)
     }
@@ -82,7 +83,7 @@ impl Model {
         self.name_of([back.giving, back.credit, back.held()])
     }
 
-    /// Positions of one kind that agree with one, oldest first.
+    /// Open positions of one kind that agree with this one, oldest first.
     fn open_of(&self, of: Pos, delivers: bool) -> Vec<Pos> {
         let fits = |pos: &&Pos| self.positions[pos].typ.delivers() == delivers && self.agree(of, **pos);
         self.open.keys().filter(fits).copied().collect()
@@ -105,8 +106,8 @@ impl Model {
         Ok(())
     }
 
-    /// How much a position says of its batch: it names one, it is a delivery of a supplier, which tells of one, or
-    /// what it moved was assumed.
+    /// How much a position says about its batch: most if it names one, less if it is a supplier's delivery,
+    /// least if its movement was assumed.
     fn says(&self, pos: Pos) -> u32 {
         let position = &self.positions[&pos];
         match position.name {
@@ -116,7 +117,7 @@ impl Model {
         }
     }
 
-    /// Whether a document that the position is bound to has something open in another batch than the position names.
+    /// Whether a document referenced by the position has an open part in another batch than the position names.
     fn contradicts(&self, pos: Pos) -> bool {
         let position = &self.positions[&pos];
         let is_other = |other: &Pos| {
@@ -130,8 +131,8 @@ impl Model {
         self.open.keys().any(is_other)
     }
 
-    /// Meets open counterparts, the oldest first; what is left. `own`: it has moved already. `lot`: where it moves to,
-    /// once something asked for that.
+    /// Matches open counterparts, oldest first; returns the remainder. `own`: the part already moved. `lot`:
+    /// where it moves to, once that was needed.
     pub fn meet(&mut self, pos: Pos, mut quantity: i64, own: Option<Part>, lot: &mut Option<Lot>) -> i64 {
         let delivers = self.positions[&pos].typ.delivers();
         let mut others = self.open_of(pos, !delivers);
@@ -157,8 +158,8 @@ impl Model {
         quantity
     }
 
-    /// The next that is met, and which of its parts: the first of the first one, but for a delivery one that lies in
-    /// its batch before others of the same invoice.
+    /// The next counterpart, and which of its parts: the first part of the first one, but for a delivery a
+    /// part in its batch before others of the same invoice.
     fn next_of(&self, pos: Pos, others: &[Pos], lot: Option<Lot>) -> (Pos, usize) {
         let position = &self.positions[&pos];
         let named = match position.name {
@@ -174,8 +175,8 @@ impl Model {
         in_its_batch.filter(|_| position.typ.delivers()).unwrap_or((first, 0))
     }
 
-    /// Who moves what two have met, and where: in the batch of who says more of it. Where that makes no difference, who
-    /// has moved, the elder if both have.
+    /// Which side of a match moves the goods, and where: in the batch of the side that says more about it. If
+    /// that makes no difference, the side that has moved, the older one if both have.
     fn kept(
         &mut self,
         (pos, own, lot): (Pos, Option<Part>, &mut Option<Lot>),
@@ -196,7 +197,7 @@ impl Model {
         }
     }
 
-    /// Leaves open what is left of parts.
+    /// Puts the remaining parts back as open.
     fn put_back(&mut self, pos: Pos, parts: Vec<Part>) {
         let parts: Vec<Part> = parts.into_iter().filter(|part| part.quantity > 0).collect();
         if !parts.is_empty() {
@@ -218,7 +219,7 @@ impl Model {
         }
     }
 
-    /// All batches, in the order in which they should go out.
+    /// All batches, in the order in which they should be used.
     fn by_age(&self) -> Vec<Batch> {
         let mut batches: Vec<&Stored> = self.batches.iter().collect();
         batches.sort_by_key(|stored| (stored.mhd.is_none(), stored.mhd));
@@ -236,7 +237,7 @@ impl Model {
                 rest -= some;
             }
         }
-        // There are always the opening batches.
+        // The opening batches always exist.
         match taken.last_mut() {
             Some((_, quantity)) => *quantity += rest,
             None => taken.push((batches[batches.len() - 1], rest)),
@@ -254,7 +255,7 @@ impl Model {
         self.enter_return(Back { lot, ..back(pos, true, quantity) });
     }
 
-    /// A return into its batch, new or with a movement that it keeps.
+    /// Enters a return into its batch, new or with a movement that it keeps.
     pub fn enter_return(&mut self, mut back: Back) {
         let lot = Some(back.lot);
         let pos = back.giving.unwrap();
@@ -267,7 +268,7 @@ impl Model {
         if back.hold == Hold::Nothing {
             self.take_open(&mut back, false, lot);
         }
-        // Whatever is left of it moves.
+        // Any remainder moves.
         back.mover = Some(pos);
         self.join_credits(&mut back, false);
         self.keep(back);
@@ -279,8 +280,8 @@ impl Model {
         }
     }
 
-    /// Whether a position may meet another: the document that it names narrows that to its own positions, what takes
-    /// back only among those of the kind of which the document has any.
+    /// Whether a position may match another: a referenced document restricts it to that document's positions. If
+    /// the document has none of that kind, an item that takes back may match any.
     pub fn may(&self, pos: Pos, other: Pos) -> bool {
         let of_kind = |number: u32| {
             let document = &self.documents[&number];
@@ -292,7 +293,7 @@ impl Model {
         refers.is_none_or(|number| number == other.document || (!pos.is_positive && !of_kind(number)))
     }
 
-    /// Whether a delivery and an invoice meet by themselves: neither is closed, and they are not years apart.
+    /// Whether a delivery and an invoice match by themselves: neither is closed, and they are not years apart.
     pub fn reaches(&self, pos: Pos, other: Pos) -> bool {
         let [own, of] = [pos, other].map(|pos| &self.documents[&pos.document]);
         (!own.is_closed && !of.is_closed && own.is_old == of.is_old)
@@ -300,8 +301,8 @@ impl Model {
             || self.breaks(Broken::AllReached)
     }
 
-    /// Steps 1 and 3 of a return, step 2 of a credit: takes from what is open of deliveries, the oldest first, or of
-    /// invoices, the newest first.
+    /// Steps 1 and 3 of a return, step 2 of a credit: takes from open deliveries, oldest first, or from open
+    /// invoices, newest first.
     fn take_open(&mut self, back: &mut Back, of_deliveries: bool, lot: Option<Lot>) {
         let pos = back.giving.or(back.credit).unwrap();
         let mut others = self.open_of(pos, of_deliveries);
@@ -328,7 +329,7 @@ impl Model {
         }
     }
 
-    /// Steps 2 and 4 of a return: meets credits that wait, those that moved in its batch or those that did not.
+    /// Steps 2 and 4 of a return: matches waiting credits, either those that moved in its batch or those that did not.
     fn join_credits(&mut self, back: &mut Back, that_moved: bool) {
         let (pos, lot) = (back.giving.unwrap(), back.lot);
         let waits = |other: &Back, model: &Model| {
@@ -348,7 +349,7 @@ impl Model {
         }
     }
 
-    /// As much of one as of the waiting other at `at`, both taken out.
+    /// Splits off equal parts of a return or credit and of the waiting one at `at`.
     fn split(&mut self, at: usize, back: &mut Back) -> (Back, Back) {
         let some = back.quantity.min(self.backs[at].quantity);
         let one = Back { quantity: some, ..back.clone() };
@@ -361,7 +362,7 @@ impl Model {
         (one, other)
     }
 
-    /// A return and a credit meet.
+    /// Matches a return with a credit.
     fn join(&mut self, giving: Back, credit: Back) {
         let return_moves = match (giving.mover, credit.mover) {
             (_, None) => true,
@@ -379,14 +380,14 @@ impl Model {
 
     // ---- credits
 
-    /// A credit, new or with a movement that it keeps.
+    /// Enters a credit, new or with a movement that it keeps.
     pub fn enter_credit(&mut self, mut back: Back) {
         self.join_returns(&mut back);
         if back.mover.is_some() {
             self.keep(back);
             return;
         }
-        // No goods are in a batch that is not there.
+        // A batch that does not exist contains no goods.
         let name = back.credit.and_then(|credit| self.positions[&credit].name);
         if !matches!(name, Some(Name::Number(_))) {
             if !self.breaks(Broken::CreditNeverMoves) {
@@ -425,7 +426,7 @@ impl Model {
         }
     }
 
-    /// Step 3: takes back what pairs cover, of the newest invoice first.
+    /// Step 3: takes back covered parts, of the newest invoice first.
     fn uncover(&mut self, back: &mut Back) {
         let pos = back.credit.unwrap();
         let lot = self.lot_named_by(back);
@@ -459,7 +460,7 @@ impl Model {
     }
 }
 
-/// A return or a credit that has done nothing yet.
+/// A return or a credit without any effect yet.
 fn back(pos: Pos, gives: bool, quantity: i64) -> Back {
     let (giving, credit) = if gives { (Some(pos), None) } else { (None, Some(pos)) };
     Back { giving, credit, mover: None, lot: None, quantity, hold: Hold::Nothing }

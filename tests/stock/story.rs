@@ -1,13 +1,13 @@
-//! Stories that chance writes, and the shortest of them that still shows a difference.
+//! Writes random stories, and minimises those that show a difference.
 
 use crate::dice::Dice;
 use crate::stock::model::{Model, OPENING};
 use crate::stock::notation::{self, Batch, Item, Named, Op, Typ};
 
-/// Documents that live at a time: enough to meet, few enough to be met.
+/// Number of live documents: enough to match one another, few enough to be matched.
 const CROWD: usize = 24;
 
-/// Writes a story of so many steps, and behind it the cancellation of all documents in any order.
+/// Writes a story with this many steps, followed by the cancellation of all documents in any order.
 pub fn write(seed: u64, steps: usize) -> Vec<Op> {
     let mut writer = Writer { dice: Dice::new(seed), model: Model::new(), next: 1, story: Vec::new() };
     while writer.story.len() < steps {
@@ -18,7 +18,7 @@ pub fn write(seed: u64, steps: usize) -> Vec<Op> {
     writer.story
 }
 
-/// Nobody else trades with this partner.
+/// A partner with whom nobody else trades.
 const HELPER: u32 = 3;
 
 struct Writer {
@@ -36,8 +36,8 @@ impl Writer {
         }
     }
 
-    /// Cancels all documents in any order. Where each of them would leave a batch short that others need, there is
-    /// more of it for a while.
+    /// Cancels all documents in any order. If each of them would leave a batch short that others need,
+    /// temporarily receives more of it.
     fn cancel_all(&mut self) {
         while self.cancel_some() {}
         if self.live().is_empty() {
@@ -66,7 +66,7 @@ impl Writer {
         self.live().len() < before.len()
     }
 
-    /// The batches that documents made.
+    /// The batches created by documents.
     fn received(&self) -> Vec<Batch> {
         let batches = self.model.batches.iter().map(|stored| stored.name);
         batches.filter(|batch| !matches!(batch, Batch::Opening(_))).collect()
@@ -133,7 +133,7 @@ impl Writer {
         Op::Post { number: self.next - 1, typ, partner, items: self.items(typ, partner, None) }
     }
 
-    /// New items, the same, or the same in other quantities.
+    /// New items, the same ones, or the same with other quantities.
     fn put(&mut self, number: u32) -> Op {
         let document = self.model.documents[&number].clone();
         let items = match self.dice.below(4) {
@@ -191,7 +191,7 @@ impl Writer {
         .for_typ(typ, || Batch::Opening(self.dice.below(OPENING.len()) as u32))
     }
 
-    /// A document that an item of this one may refer to, now and then one that it cannot take.
+    /// A document that an item of this one may refer to; occasionally one that is refused.
     fn other(&mut self, typ: Typ, partner: u32, item: &Item, own: Option<u32>) -> Option<u32> {
         let any = self.dice.once_in(12);
         let fits = |number: &u32| {
@@ -205,7 +205,7 @@ impl Writer {
 }
 
 impl Named {
-    /// Sales name a batch that is there.
+    /// Sales name an existing batch.
     fn for_typ(self, typ: Typ, opening: impl FnOnce() -> Batch) -> Named {
         match self {
             Named::Foreign(..) | Named::Dated(_) if typ.sells() => Named::Charge(opening()),
@@ -214,7 +214,7 @@ impl Named {
     }
 }
 
-/// Leaves out steps and items as long as the story still fails; at most so many times.
+/// Omits steps and items as long as the story still fails; with at most this many tries.
 pub fn minimise(story: &[Op], tries: usize, mut fails: impl FnMut(&[Op]) -> bool) -> Vec<Op> {
     let mut story = story.to_vec();
     let mut left = tries;
@@ -248,7 +248,7 @@ fn without(story: &[Op], is_gone: impl Fn(usize) -> bool) -> Vec<Op> {
     story.iter().enumerate().filter(|(at, _)| !is_gone(*at)).map(|(_, op)| op.clone()).collect()
 }
 
-/// Stories without a step, without two of a few, and without an item.
+/// Stories without one step, without two of a few, and without one item.
 fn shorter(story: &[Op]) -> impl Iterator<Item = Vec<Op>> {
     let length = story.len();
     let few = if length <= 24 { length } else { 0 };

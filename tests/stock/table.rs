@@ -1,5 +1,5 @@
-//! The test list of D8, and what was wrong before pairs were facts: each row as a story with what it comes to, told
-//! by the model and by the server.
+//! The test list of D8, and errors from before pairs were stored: each row is a story with its result,
+//! carried out by the model and by the server.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::stock::http::Company;
 use crate::stock::model::{Model, Outcome};
 use crate::stock::notation::{self, Batch, Item, Named, Op};
 
-/// Something that carries out stories and shows what came of them.
+/// Something that carries out stories and shows the results.
 pub trait Mill {
     fn play(&mut self, op: &Op) -> Outcome;
     fn stocks(&mut self) -> BTreeMap<Batch, i64>;
@@ -36,7 +36,7 @@ impl Mill for Model {
     }
 }
 
-/// Stories of one article of any kind. Behind `=>` stands the change of the stock since the beginning.
+/// Stories of one article of any kind. After `=>` follows the change of the stock since the beginning.
 const ANY: &[&str] = &[
     "RE 10; LS 10; storno 1 => -10",
     "LS 10; RE 10; storno 1; LS 10 => -10",
@@ -58,10 +58,10 @@ const ANY: &[&str] = &[
     "RE 10; LS -10; RE -10; storno 1; RE 10; RE -10 => 10",
     "RE 10; RE -10; LS -10; LS -10; storno 3 => 0",
     "LS -10 5; RE 5 -10; storno 1 => -5",
-    // Wrong before.
+    // Once wrong.
     "LS 10; RE 10; RE -10 10 => -10",
     "RE -10 10 => -10",
-    // What follows from the text of D8.
+    // Consequences of the text of D8.
     "RE 10; RE -10; LS -10; storno 1; storno 3 => 0; storno 2 => 0",
     "LS 10; RE 10; RE -10; storno 3 => -10; storno 1 => -10",
     "LS 10; RE 10; LS 10; storno 1 => -10",
@@ -74,21 +74,21 @@ const ANY: &[&str] = &[
     "LS 10; RE 10; partner 1/2 => -20; partner 2/2 => -10; partner 1/1 => -20",
 ];
 
-/// Stories of batches.
+/// Stories about batches.
 const BATCHES: &[&str] = &[
     // A corrected invoice needs no batch either, and a customer who got 10 is listed with 10.
     "LS 10@B0; RE 10; RE -10; RE 10 => B0=-10 B0/1=10",
     "LS 10@B0; RE 10; RE -10 10 => B0=-10 B0/1=10",
     "RE 10 !CHARGE_FEHLT; LS 10 !CHARGE_FEHLT; EL 10 !CHARGE_FEHLT; ER 10 !CHARGE_FEHLT; RE -10 => 0",
     "LS 6@B0; LS 4@B1; RE 10 => B0=-6 B1=-4; RE 5@B0; storno 1 => B0=-11 B1=-4",
-    // A note on one document moves nothing of others.
+    // Changing the notes of one document moves nothing of others.
     "LS/2 73@B0; fefo on; LS 17@B0 15; final 2; LS 3@B2 => B0=-100 B1=-5 B2=-3 B1/1=5; \
      note 3 => B0=-100 B1=-5 B2=-3 B1/1=5",
     "LS 6@B1; LS 4@B2; RE 10 5@B0; final 3; storno 1; LS 1@B2 => B0=-5 B1=-5 B2=-5; note 4 => B0=-5 B1=-5 B2=-5; \
      note 4 => B0=-5 B1=-5 B2=-5",
     "EL 100#1; ER 10#9; EL 29%1 7#1; EL 1#8 => T1=107 T9=10 M1/1=19; note 4 => T1=107 T9=10 M1/1=19 T8=1; \
      note 4 => T1=107",
-    // The delivery says which batch.
+    // The delivery determines the batch.
     "LS 10@B0; RE 10; put 1: 10@B1 => B0=0 B1=-10 B0/1=0 B1/1=10",
     "LS 10@B0; RE 10; storno 1; LS 10@B1 => B0=0 B1=-10 B1/1=10",
     "LS 10@B0; RE 10; final 2; storno 1; LS 10@B1 => B0=0 B1=-10 B1/1=10",
@@ -104,29 +104,29 @@ const BATCHES: &[&str] = &[
     "EL 10%2; ER 10#1 => M2/1=0 T1=10; put 1: 10%3 => M2/1=0 T1=10; storno 2 => T1=10",
     "ER 10%4; EL 6#1 => M4/1=4 T1=6; EL 4%5 => M4/1=0 M5/1=4 T1=6",
     "ER 10%6; LS 6@M6/1; EL 10#1 !CHARGE_BEREITS_VERWENDET; EL -10@M6/1 => M6/1=-6",
-    // Of one invoice what lies in the batch of the delivery is met first.
+    // Of one invoice, the part in the batch of the delivery is matched first.
     "fefo on; RE 104; LS 4@B1 => B0=-100 B1=-4; LS 5@B1 => B0=-95 B1=-9",
-    // A return meets what lies in its batch.
+    // A return matches goods in its batch.
     "RE 10@B0; RE 10@B1; LS -4@B0; RE -4@B0 => B0=-6 B1=-10; RE -16 => 0",
     "LS 10@B0; RE 10; LS -10@B1 => B0=-10 B1=10; storno 3; LS -10@B0 => 0",
     "fefo on; RE 120 => B0=-100 B1=-20; RE -30 => B0=-90 B1=0; LS -90@B0; RE -60 => B0=-10",
-    // What was received and is used stays.
+    // Received goods that were used must stay.
     "EL 10#1; LS 6@T1; storno 1 !CHARGE_BEREITS_VERWENDET; put 1: 5#1 !CHARGE_BEREITS_VERWENDET; put 1: 6#1 => T1=0",
     "ER 10#1; EL 10#1; LS 6@T1; storno 1 => T1=4; storno 2 !CHARGE_BEREITS_VERWENDET",
-    // The contract counts what was delivered, once.
+    // The contract counts delivered goods once.
     "LS 10@B0$; RE 10$ => K=10; RE 5@B0$ => K=15; RE -5$ => K=10; LS -3@B0$ => K=10; LS -3@B0$ => K=9",
     "LS 10@B0$ 10!$; RE 4@B0~$ => K=10",
-    // It is enough that one side names it.
+    // It is enough if one side names it.
     "LS 10@B0; RE 10$ => K=10; LS -3@B0 => K=10; RE -3$ => K=7",
     "RE 10@B0$; LS 6@B0 => K=10; storno 1 => K=0",
 ];
 
-/// How a story of any article is told.
+/// How a story of any article is carried out.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Untracked,
     Named,
-    /// Sales take batches by themselves.
+    /// Sales take batches automatically.
     Fefo,
 }
 
@@ -147,13 +147,13 @@ fn dress(way: Way, op: &mut Op) {
     }
 }
 
-/// What happened so far, and what it came to.
+/// The story so far, and its results.
 struct Told<'m> {
     mill: &'m mut dyn Mill,
     change: i64,
     partners: BTreeMap<u32, u32>,
     live: Vec<u32>,
-    /// What stock the batches had before.
+    /// The stock of the batches before.
     before: BTreeMap<Batch, i64>,
 }
 
@@ -195,7 +195,7 @@ impl Told<'_> {
         if is_right { Ok(()) } else { Err(format!("{what} is {found}, expected {value}")) }
     }
 
-    /// When all documents are cancelled, nothing has changed.
+    /// After all documents are cancelled, nothing has changed.
     fn cancel_all(&mut self) -> Result<(), String> {
         for _ in 0..self.live.len() {
             for number in self.live.clone() {
@@ -217,7 +217,7 @@ impl Told<'_> {
     }
 }
 
-/// Tells a story to its end, cancels its documents and puts settings back.
+/// Carries out a story to its end, cancels its documents and restores the settings.
 fn tell(mill: &mut dyn Mill, row: &str, way: Option<Way>) -> Result<(), String> {
     let before = mill.stocks();
     let mut told = Told { mill, change: 0, partners: BTreeMap::new(), live: Vec::new(), before };
@@ -248,7 +248,7 @@ fn tell(mill: &mut dyn Mill, row: &str, way: Option<Way>) -> Result<(), String> 
     Ok(())
 }
 
-/// Tells every row in every way; what went wrong, and how many were told.
+/// Carries out every row in every way; returns the failures, and the number of stories.
 fn tell_all(mut tell: impl FnMut(&str, Option<Way>) -> Result<(), String>) -> (Vec<String>, usize) {
     let (mut wrong, mut stories) = (Vec::new(), 0);
     let mut story = |row: &str, way: Option<Way>| {
@@ -287,7 +287,7 @@ fn the_server_follows_the_list() {
             Company::new(&folder, &server, &format!("Mühle {companies}"))
         });
         tell(&mut mill, row, way)?;
-        // After a story that went wrong the next has a new one.
+        // After a failed story the next one gets a new company.
         company = Some(mill);
         Ok(())
     });

@@ -1,4 +1,4 @@
-//! What D8 says of withdrawal: what a document had met is free again and settles.
+//! Withdrawal in D8: the counterparts of a document are released and settle.
 
 use crate::stock::model::{Back, Broken, Hold, Model, Part, Pos};
 
@@ -8,7 +8,7 @@ impl Model {
         self.clock
     }
 
-    /// Takes a document away; what it had met waits for its turn.
+    /// Withdraws a document; its counterparts wait for their turn.
     pub fn withdraw(&mut self, number: u32) {
         let is_gone = |pos: Pos| pos.document == number;
         self.open.retain(|pos, _| !is_gone(*pos));
@@ -27,13 +27,13 @@ impl Model {
         self.positions.retain(|pos, _| !is_gone(*pos));
     }
 
-    /// Gives a position back what it had met; it moves it now unless it did before.
+    /// Releases the matched part of a position, which moves it now unless it did before.
     fn release_part(&mut self, pos: Pos, mover: Pos, part: Part) {
         let since = if mover == pos { part.since } else { self.tick() };
         self.released.entry(pos).or_default().parts.push(Part { since, ..part });
     }
 
-    /// What a return and a credit have met of each other stays `met`.
+    /// What a return and a credit have matched of each other stays `met`.
     fn withdraw_back(&mut self, mut back: Back, is_gone: &dyn Fn(Pos) -> bool, met: &mut Vec<Back>) {
         let held = back.held();
         let gone = |pos: Option<Pos>| pos.is_some_and(is_gone);
@@ -42,7 +42,7 @@ impl Model {
             if gone(held) {
                 back.hold = Hold::Nothing;
             }
-            // The hold is of the one that moved, or of the credit that uncovered.
+            // The hold belongs to the one that moved, or to the credit that uncovered.
             if mover_goes || back.mover.is_none() {
                 self.let_go(&back);
                 back.hold = Hold::Nothing;
@@ -76,7 +76,7 @@ impl Model {
         self.released.entry(pos).or_default().backs.push(back);
     }
 
-    /// What was taken back is open again.
+    /// Goods that were taken back are open again.
     fn let_go(&mut self, back: &Back) {
         let part = |since| Part { lot: back.lot, quantity: back.quantity, since };
         match back.hold {
@@ -90,7 +90,7 @@ impl Model {
         }
     }
 
-    /// One counterpart after the other meets what is open now.
+    /// One counterpart after the other matches what is open now.
     pub fn settle(&mut self) {
         let mut turns = 0;
         while let Some((pos, mut released)) = self.released.pop_first() {
@@ -112,7 +112,7 @@ impl Model {
         }
     }
 
-    /// What of each position is open, paired, taken back or with its counterpart: all of it.
+    /// All parts of each position: open, paired, taken back or with its counterpart.
     pub fn accounts(&self) -> Vec<(Pos, i64, i64)> {
         let sum = |pos: Pos| {
             let open = self.open.get(&pos).into_iter().flatten().map(|part| part.quantity);

@@ -1,8 +1,8 @@
-//! P26: no crate of the executables stands in `Cargo.lock` in a version for which there is a known advisory.
+//! P26: no crate of the executables is in `Cargo.lock` in a version with a known advisory.
 //!
-//! A trial is a version that stands there against an advisory of RustSec for its crate. The table is a snapshot of the
-//! newest advisories for crates that meet what strangers send, or keep what they sent; `cargo deny check advisories` asks
-//! for all crates, where the database can be fetched (`packaging/deny.toml`).
+//! A trial compares a version there with a RustSec advisory for its crate. The table is a snapshot of the
+//! newest advisories for crates that process or store what strangers send; `cargo deny check advisories`
+//! checks all crates, where the database can be fetched (`packaging/deny.toml`).
 
 use crate::experiment::{Case, Experiment};
 
@@ -16,7 +16,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// The crate, the advisory, and the first version that has mended it, as of 2026-11-26.
+/// The crate, the advisory, and the first fixed version, as of 2026-11-26.
 const ADVISORIES: &[(&str, &str, [u64; 3])] = &[
     ("bytes", "RUSTSEC-2026-0007", [1, 11, 1]),
     ("calamine", "RUSTSEC-2021-0015", [0, 17, 0]),
@@ -58,13 +58,13 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(trials)
 }
 
-/// The versions in which a crate stands in a `Cargo.lock`.
+/// The versions of a crate in a `Cargo.lock`.
 fn versions(lock: &str, name: &str) -> Vec<[u64; 3]> {
     let package = format!("[[package]]\nname = \"{name}\"\nversion = \"");
     lock.split(&package).skip(1).map(|rest| numbers(rest.split('"').next().unwrap())).collect()
 }
 
-/// Major, minor and patch of a version; what stands behind `-` or `+` says nothing here.
+/// Major, minor and patch of a version; the part after `-` or `+` is ignored.
 fn numbers(version: &str) -> [u64; 3] {
     let mut numbers = version.split(['-', '+']).next().unwrap().split('.').map(|part| part.parse().unwrap());
     [(); 3].map(|()| numbers.next().unwrap())

@@ -1,10 +1,10 @@
-//! P10: a backup has all that was answered before it began, and is proved by restoring it.
+//! P10: a backup contains everything answered before it began, which is proved by restoring it.
 //!
-//! Sixteen writers work, the same as for power cuts (`power/writers.rs`). Beside them the command line makes backups one
-//! after the other, and the server its own of the night, for its time is over when the server starts. Each is restored into a
-//! folder of its own, proved there, looked at for what had been answered, and one of them is served and sent every document
-//! again. What is noted of the server's calls is the clock: how long the notes were when a backup began, and when an answer
-//! had come in.
+//! Sixteen writers work, the same as for power cuts (`power/writers.rs`). Meanwhile the command line makes
+//! backups one after the other, and the server its nightly one, which is due when it starts. Each backup is
+//! restored into a separate folder, verified there, and searched for everything answered; on one of them a
+//! server is started and every document sent again. The recorded calls of the server serve as the clock: the
+//! length of the recording when a backup began, and when an answer arrived.
 
 use std::path::Path;
 use std::thread::sleep;
@@ -26,18 +26,18 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 2,
 };
 
-/// Backups of the command line in a case; fewer where the writers are done before.
+/// Backups by the command line in a case; fewer if the writers finish earlier.
 const BACKUPS: usize = 3;
 
-/// Where the server makes its own.
+/// Folder of the server's own backups.
 const OF_NIGHTS: &str = "nachts";
 
-/// How much is noted before the first backup begins: the writers are at work.
+/// Length of the recording before the first backup begins: by then the writers are at work.
 const BEGUN_BYTES: usize = 1 << 20;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A backup, and how long the notes were when it began.
+/// A backup, and the length of the recording when it began.
 struct Backup {
     name: String,
     begun: usize,
@@ -71,7 +71,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(backups.len() as u64)
 }
 
-/// Backups of the command line, one after the other while the writers work.
+/// Makes backups by the command line, one after the other while the writers work.
 fn beside(
     folder: &Folder,
     log: &Log,
@@ -97,7 +97,7 @@ fn beside(
     Ok(backups)
 }
 
-/// The server's own backup of today, once it is there; it began when its file was created.
+/// Waits for the server's own backup of today; it began when its file was created.
 fn of_the_night(folder: &Folder, log: &Log) -> Result<Backup, String> {
     let is_one = |path: &Path| path.extension().is_some_and(|ending| ending == "db");
     let until = Instant::now() + PATIENCE;
@@ -120,8 +120,8 @@ fn of_the_night(folder: &Folder, log: &Log) -> Result<Backup, String> {
     }
 }
 
-/// Restores a backup where nothing is but the secret, and looks for what was answered before; where a key is given, a server
-/// is started on it, too.
+/// Restores a backup with nothing beside it but the secret, and searches it for everything answered before;
+/// if a key is given, also starts a server on it.
 fn restored(
     from: &Folder,
     backup: &Backup,

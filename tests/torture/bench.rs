@@ -1,11 +1,12 @@
-//! `cargo bench --bench torture -- [P1 P2 …] [--seeds N] [--minutes M] [--seed S] [--full]`: what would refute our promises
-//! (docs/promises.md), tried on the real executable.
+//! `cargo bench --bench torture -- [P1 P2 …] [--seeds N] [--minutes M] [--seed S] [--full]`: attempts to
+//! refute our promises (docs/promises.md) with the real executable.
 //!
-//! An experiment consists of cases, each of which follows from its seed alone. It ends after N seeds, or at the first that
-//! begins after M minutes; without either it has the small size that `.ci/run` has time for, and so has each case without
-//! `--full`. "P3, P9: calls of commands" is the experiment of a promise whose trials are called so. Then it is done once more
-//! with a fault built in, its control, which must be found within a stated number of seeds. A violation, or a control that
-//! is not found, ends the run with an error that says the seed and the shortest sequence that shows it.
+//! An experiment consists of cases, each determined by its seed. It ends after N seeds, or with the first one
+//! that begins after M minutes; without either it has the small size that `.ci/run` has time for, and so has
+//! each case without `--full`. "P3, P9: calls of commands" selects the experiment of a promise whose trials
+//! have that name. Then it is repeated with a built-in fault, its control, which must be found within a
+//! stated number of seeds. A violation, or a control that is not found, ends the run with an error that names
+//! the seed and the shortest sequence that shows it.
 
 mod advisories;
 mod audit;
@@ -86,7 +87,7 @@ const EXPERIMENTS: &[Experiment] = &[
     year::EXPERIMENT,
 ];
 
-/// What was asked for on the command line.
+/// The options of the command line.
 struct Asked {
     promises: Vec<String>,
     seeds: Option<u64>,
@@ -132,7 +133,7 @@ impl Asked {
         self.promises.is_empty() || self.promises.iter().any(|promise| names(promise, experiment))
     }
 
-    /// Whether one more case is wanted after so many seeds.
+    /// Whether to run another case after this many seeds.
     fn goes_on(&self, experiment: &Experiment, seeds: u64, begun: Instant) -> bool {
         let most = match (self.seeds, self.minutes) {
             (Some(most), _) => most,
@@ -145,7 +146,7 @@ impl Asked {
     }
 }
 
-/// Whether this is its promise, or its promise and the beginning of what it tries.
+/// Whether the request names its promise, or its promise and the beginning of its trials' name.
 fn names(asked: &str, experiment: &Experiment) -> bool {
     let Experiment { promise, what, .. } = experiment;
     let of_promise = asked.strip_prefix(promise);
@@ -154,14 +155,14 @@ fn names(asked: &str, experiment: &Experiment) -> bool {
     })
 }
 
-/// Tries an experiment, then its control; its row of the table, and whether the promise held.
+/// Runs an experiment, then its control; returns its row of the table, and whether the promise held.
 fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>) {
     let (begun, mut seeds, mut trials) = (Instant::now(), 0, 0);
     let mut outcome = Ok(());
     while outcome.is_ok() && asked.goes_on(experiment, seeds, begun) {
         let seed = asked.first + seeds;
         let case = || (experiment.case)(&mut Case::new(seed, false, asked.is_full));
-        // What a panic says stands above the table.
+        // The message of a panic is printed above the table.
         let result = std::panic::catch_unwind(case).unwrap_or_else(|_| Err("it panicked".to_owned()));
         match result {
             Ok(more) => trials += more,
@@ -173,7 +174,7 @@ fn tried(asked: &Asked, experiment: &Experiment) -> (String, Result<(), String>)
         .find_map(|seed| Some((seed, (experiment.case)(&mut Case::new(seed, true, asked.is_full)).err()?)));
     let found = match &control {
         Some((seed, found)) => {
-            // Whether it was found for the right reason is for a reader to judge.
+            // A reader judges whether it was found for the right reason.
             eprintln!("{}, control, seed {seed}: {found}", experiment.promise);
             format!("after {}", seed + 1)
         }

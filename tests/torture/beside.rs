@@ -1,8 +1,8 @@
-//! P6: clients and commands beside each other never see that the database is locked.
+//! P6: clients and commands running at the same time never see that the database is locked.
 //!
-//! Thirty-two clients (sixty-four in the full size) write and some read long lists, while the command line creates, changes and deactivates keys, makes
-//! backups and proves the database, as often as the seed says. Nobody is answered 5xx, no command fails, and nothing that is said to anybody
-//! has the word "locked".
+//! Thirty-two clients (sixty-four in the full size) write and some read long lists, while the command line
+//! creates, changes and deactivates keys, makes backups and verifies the database, as often as the seed says.
+//! Nobody gets a 5xx, no command fails, and no message contains the word "locked".
 
 use std::process::Output;
 use std::sync::Mutex;
@@ -25,25 +25,25 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 2,
 };
 
-/// Groups of sixteen writers, and those of the full size.
+/// Groups of sixteen writers: in the small and in the full size.
 const GROUPS: [usize; 2] = [2, 4];
 
 const READERS: usize = 4;
 
-/// Keys and backups of a case at least. A key has three commands, a backup three with the proofs.
+/// Minimum number of keys and backups in a case. A key has three commands, a backup three with the checks.
 const KEYS: usize = 1;
 const BACKUPS: usize = 1;
 
-/// What clients and commands were told.
+/// The messages to clients and commands.
 #[derive(Default)]
 struct Told {
     count: AtomicU64,
-    /// What nobody should be told, the first first.
+    /// Messages that nobody should get, in order.
     wrong: Mutex<Vec<String>>,
 }
 
 impl Told {
-    /// Notes what was said to somebody, and whether it was a failure of the server.
+    /// Records a message, and whether it was a failure of the server.
     fn note(&self, who: &str, has_failed: bool, said: &str) {
         self.count.fetch_add(1, Ordering::SeqCst);
         if has_failed || said.contains("locked") {
@@ -70,7 +70,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
         let (told, busy, client, batch, folder) = (&told, &busy, &client, &batch, &folder);
         for group in 0..groups {
             scope.spawn(move || {
-                // Again and again, as long as there are commands.
+                // Repeats as long as there are commands.
                 let mut nr = 0;
                 while nr == 0 || busy.load(Ordering::SeqCst) {
                     let name = format!("{group}-{nr}");
@@ -96,7 +96,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(told.count.into_inner())
 }
 
-/// Reads the longest lists there are.
+/// Reads the longest lists.
 fn read(client: &Client, told: &Told, busy: &AtomicBool) {
     while busy.load(Ordering::SeqCst) {
         for path in ["/api/v1/belege?limit=5000", "/api/v1/kunden?limit=5000"] {
@@ -109,7 +109,7 @@ fn read(client: &Client, told: &Told, busy: &AtomicBool) {
     }
 }
 
-/// A backup is made, and the database proved beside it.
+/// Makes a backup, and verifies the database beside it.
 fn back_up(folder: &Folder, told: &Told, nr: usize) {
     let copy = format!("sicherung-{nr}.db");
     for arguments in [&["backup", &copy][..], &["check"], &["audit", "verify"]] {
@@ -117,7 +117,7 @@ fn back_up(folder: &Folder, told: &Told, nr: usize) {
     }
 }
 
-/// A key is created, changed, and deactivated.
+/// Creates, changes and deactivates a key.
 fn change_keys(folder: &Folder, told: &Told, nr: usize, has_fault: bool) {
     let label = format!("Schlüssel {nr}");
     let create = ["key", "create", "--tenant", "Mühle", "--label", &label, "--all-scopes"];
@@ -133,7 +133,8 @@ fn change_keys(folder: &Folder, told: &Told, nr: usize, has_fault: bool) {
     }
 }
 
-/// The fault: a command that takes the lock only where it is free, a hundred times; what SQLite said, if it was not.
+/// The fault: a command that takes the lock only if it is free, a hundred times; returns SQLite's error, if
+/// it was not.
 fn change_at_once(folder: &Folder, id: &str) -> String {
     let database = Connection::open(folder.file("partnerd.db")).unwrap();
     database.busy_timeout(std::time::Duration::ZERO).unwrap();

@@ -1,12 +1,13 @@
-//! P3 and P9: whatever call of the system fails while something is written, or is the last before a kill, nothing that was
-//! answered is lost, nothing is half-written, and what was sent can be sent again.
+//! P3 and P9: whatever system call fails during a write, or is the last one before a kill, nothing that was
+//! answered is lost, nothing is half-written, and the request can be sent again.
 //!
-//! A case is an operation, a kind of call, and what becomes of it (`calls/fault.rs`): it fails, ends with half of what it
-//! should write, or the process is killed at it. A library that is preloaded does that (`power/recorder.c`). The operation
-//! is run once whole, so that its calls are counted, and then with one of them failing at a time.
+//! A case is an operation, a kind of call, and a way in which it fails (`calls/fault.rs`): it returns an
+//! error, writes only half, or the process is killed at it. A preloaded library does that
+//! (`power/recorder.c`). The operation first runs without a fault, so that its calls are counted, and then
+//! with one of them failing at a time.
 //!
-//! Operations are requests and forms (`calls/operation.rs`), and what the command line and a start do
-//! (`calls/commands.rs`). For a request calls count from when the server has verified the key.
+//! Operations are requests and forms (`calls/operation.rs`), and writes of the command line and of a start
+//! (`calls/commands.rs`). For a request, calls count from when the server has verified the key.
 
 pub mod browser;
 pub mod commands;
@@ -52,7 +53,7 @@ struct Trial<'t> {
 }
 
 impl Trial<'_> {
-    /// How many calls of the kind the operation had.
+    /// Runs the operation; returns how many calls of the kind it had.
     fn run(&self, is_taken_back: bool) -> Result<u64, String> {
         let (folder, logs) = (self.scene.copy(), Folder::new());
         let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -80,7 +81,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether all is whole, what was answered is there, and sending it again leaves it there once.
+    /// Checks that everything is whole, that what was answered is there, and that it exists once after
+    /// sending it again.
     fn look(&self, folder: &Folder, answered: Option<&Answer>) -> Result<(), String> {
         oracle::prove(folder)?;
         let server = folder.serve(&[]);

@@ -1,12 +1,12 @@
-//! P20: a day is that of Berlin, on every day from 2015 to 2040 and whatever the machine thinks of its own time.
+//! P20: a day is a day in Berlin, on every day from 2015 to 2040 and whatever time zone the machine has.
 //!
-//! A trial is a question that the program's own functions answer: the day of an instant, the beginning of a day, a
-//! date some days or months later, an instant that a clock in Berlin showed. What must come is computed here from
-//! days of the calendar and the rule of the EU alone (`calendar.rs`); neither shares code with the library that the
+//! A trial is a question to the program's own functions: the day of an instant, the beginning of a day, a
+//! date some days or months later, the instant at which a clock in Berlin showed a time. The expected answer
+//! is computed here only from calendar days and the EU's rule (`calendar.rs`), without the library that the
 //! program uses. Each seed goes through all days, with other instants on each.
 //!
-//! The same seed asks the executable under a setting of TZ that is odd, with no time zones on the disk: cash days of
-//! receipts that are imported, and the day that a document has by itself.
+//! The same seed asks the executable with an odd setting of TZ, without time zones on the disk: the cash days
+//! of imported receipts, and the default day of a document.
 
 mod calendar;
 
@@ -35,7 +35,7 @@ const LAST: Civil = Civil { year: 2040, month: 12, day: 31 };
 const DAY: i64 = 86_400_000;
 const HOUR: i64 = 3_600_000;
 
-/// Receipts that are imported in one seed.
+/// Receipts imported in one seed.
 const RECEIPTS: usize = 300;
 
 const ZONES: &[&str] = &[
@@ -59,7 +59,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(trials)
 }
 
-/// A value that must be another one.
+/// Compares a value with the expected one.
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {
     match found == expected {
         true => Ok(()),
@@ -67,7 +67,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Re
     }
 }
 
-/// Asks about one day; how many questions.
+/// Asks about one day; returns the number of questions.
 fn of_day(number: i64, berlin: &Berlin, dice: &mut Dice) -> Result<u64, String> {
     let (day, civil) = (Day::of_number(number), Civil::of(number));
     let text = civil.to_string();
@@ -100,7 +100,7 @@ fn of_day(number: i64, berlin: &Berlin, dice: &mut Dice) -> Result<u64, String> 
     Ok(24)
 }
 
-/// Asks the executable under a time zone of the machine.
+/// Asks the executable with this time zone of the machine.
 fn under(zone: &str, berlin: &Berlin, dice: &mut Dice) -> Result<u64, String> {
     let own = &Mills::get().own;
     let folder = Mills::get().copy();

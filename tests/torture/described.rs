@@ -1,5 +1,5 @@
-//! The interface as it describes itself: cases follow from what the executable prints, so that a new route, parameter
-//! or field is tried without anybody thinking of it.
+//! The interface according to its own description: cases are derived from the executable's output, so that a
+//! new route, parameter or field is tried without anybody adding it.
 
 use std::sync::OnceLock;
 
@@ -11,11 +11,11 @@ pub struct Operation {
     pub method: String,
     /// `/api/v1/kunden/{id}`
     pub pattern: String,
-    /// What a key must have; empty: any key; none: no key is asked for.
+    /// The scope that a key needs; empty: any key; `None`: no key is needed.
     pub scope: Option<String>,
     pub path: Vec<String>,
     pub query: Vec<String>,
-    /// Where its body has values: JSON pointers, `/items/0/artikel_id`.
+    /// Where its body has values: JSON pointers, such as `/items/0/artikel_id`.
     pub fields: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ fn read(description: &Value, method: &str, pattern: &str, operation: &Value) -> 
     Operation { method, pattern, scope, path: named("path"), query: named("query"), fields }
 }
 
-/// Adds where a value of this shape has values that are neither objects nor arrays.
+/// Collects the places of values in this shape that are neither objects nor arrays.
 fn walk(description: &Value, schema: &Value, at: &str, fields: &mut Vec<String>) {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.trim_start_matches('#');

@@ -1,10 +1,10 @@
-//! P2 and P24: a server that ends while 16 clients write and 4 read. Killed, or told to stop, it loses nothing that it
-//! answered, has nothing twice, and no number is missing.
+//! P2 and P24: a server that ends while 16 clients write and 4 read. Killed, or told to stop, it loses
+//! nothing that it answered, stores nothing twice, and leaves no gap in the numbers.
 //!
-//! A case has some lives of a server on one folder. Each ends at an answer: the clients count them, and whoever gets the
-//! one that chance chose ends the server while the others are waiting for theirs. After it all that was answered in all lives
-//! is looked for (`power/oracle.rs`); after some of them only once another life has begun on what was left, because a proof
-//! takes over what a killed server left in its journal, as a server that starts does.
+//! A case consists of some runs of a server on one folder. Each ends at an answer: the clients count them, and the one
+//! that gets the randomly chosen one ends the server while the others wait for theirs. Afterwards everything answered
+//! in all runs is searched for (`power/oracle.rs`); after some of them only once another run has begun on what was
+//! left, because the check moves in the journal of a killed server, like a starting server does.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -38,11 +38,11 @@ pub const STOPS: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Lives of a case: kills, and stops, each of which takes longer.
+/// Runs of a case: kills, and stops, each of which takes longer.
 const KILLED: usize = 3;
 const STOPPED: usize = 2;
 
-/// A life ends at an answer from the first to this one: in a life of P1 as many clients get some 400.
+/// A run ends at a random answer up to this one: in a run of P1 as many clients get some 400.
 const ANSWERS_MAX: usize = 500;
 
 const READERS: usize = 4;
@@ -77,7 +77,7 @@ fn stops(case: &mut Case) -> Result<u64, String> {
         let what = format!("life {nr}, told to stop at answer {}", life.ends_at);
         let (signal, second) = (if case.has_fault { "KILL" } else { "TERM" }, Mutex::new(Ok(())));
         let ends = |server: &Running| {
-            // It is refused after some seconds of patience, which one life of a case has time for.
+            // The refusal takes some seconds, for which one run of a case has time.
             if nr == 0 {
                 *second.lock().unwrap() = refused_beside(&folder);
             }
@@ -94,13 +94,13 @@ fn stops(case: &mut Case) -> Result<u64, String> {
     Ok(STOPPED as u64)
 }
 
-/// What a server does until it ends.
+/// A run of a server until it ends.
 struct Life<'l> {
     folder: &'l Folder,
     nr: usize,
     /// The answer at which it ends.
     ends_at: usize,
-    /// How it may refuse what comes when it ends.
+    /// Statuses of refusals allowed while it ends.
     refuses: &'static [u16],
 }
 
@@ -109,7 +109,7 @@ impl Life<'_> {
         Life { folder, nr, ends_at: 1 + case.dice.below(ANSWERS_MAX), refuses }
     }
 
-    /// Lets clients work until `ends` has ended the server; what they were answered.
+    /// Lets clients work until `ends` has ended the server; returns their answers.
     fn run(&self, ends: impl Fn(&Running) + Sync) -> Result<(Vec<Answered>, Running), String> {
         let server = self.folder.serve(&[]);
         let client = server.client(&writers::beginning().1);
@@ -142,7 +142,7 @@ impl Life<'_> {
         }
     }
 
-    /// Writes again and again until the server is gone.
+    /// Writes repeatedly until the server is gone.
     fn write(&self, client: &Client, batch: &Value, clock: writers::Clock<'_>) -> Vec<Work> {
         let mut works: Vec<Work> = Vec::new();
         while works.last().is_none_or(|work| work.stopped.is_empty()) {
@@ -153,7 +153,7 @@ impl Life<'_> {
     }
 }
 
-/// Reads a list again and again until the server is gone.
+/// Reads a list repeatedly until the server is gone.
 fn read(client: &Client, list: &str, clock: writers::Clock<'_>) -> Work {
     let mut work = Work { answered: Vec::new(), stopped: Vec::new() };
     while work.stopped.is_empty() {
@@ -172,7 +172,7 @@ fn read(client: &Client, list: &str, clock: writers::Clock<'_>) -> Work {
     work
 }
 
-/// Whether a second server on the folder is refused.
+/// Checks that a second server on the folder is refused.
 fn refused_beside(folder: &Folder) -> Result<(), String> {
     let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -187,7 +187,7 @@ fn refused_beside(folder: &Folder) -> Result<(), String> {
     }
 }
 
-/// Whether a server ended by itself, with everything in one file.
+/// Checks that a server ended by itself, with everything in one file.
 fn ended_well(folder: &Folder, server: &mut Running) -> Result<(), String> {
     let (status, rest) = server.end();
     if !status.success() || !rest.is_empty() {
@@ -197,14 +197,15 @@ fn ended_well(folder: &Folder, server: &mut Running) -> Result<(), String> {
     left.map_or(Ok(()), |name| Err(format!("{name} was left behind")))
 }
 
-/// Whether all that was answered is there, once, and everything is whole. The proofs go first: they take over what a killed
-/// server left in its journal.
+/// Checks that everything answered exists once, and everything is whole. The integrity checks come first:
+/// they move in the journal of a killed server.
 fn whole(folder: &Folder, answered: &[Answered]) -> Result<(), String> {
     oracle::prove(folder)?;
     oracle::look(&folder.file("partnerd.db"), answered)
 }
 
-/// Whether a server that starts on it answers each document again, as the one that it made, and all stays whole.
+/// Checks that a newly started server answers each repeated document with the existing one, and everything
+/// stays whole.
 fn repeated(folder: &Folder, answered: &[Answered]) -> Result<(), String> {
     oracle::repeat(folder, &writers::beginning().1, answered)?;
     whole(folder, answered)

@@ -1,7 +1,7 @@
-//! P19: a number that a client sends comes back from the database to the last digit.
+//! P19: a number sent by a client comes back from the database exact to the last digit.
 //!
-//! Each is read from JSON as a field of a body is, written to a table of SQLite, read from it and written as JSON; what
-//! it must be is computed from its text alone ([`exactly`]).
+//! Each is read from JSON like a field of a body, written to a table of SQLite, read back and written as
+//! JSON; the expected value is computed from its text alone ([`exactly`]).
 
 use partnerd::platform::http::json::Json;
 use partnerd::platform::http::wire::{At, FromJson};
@@ -13,7 +13,7 @@ use crate::dice::Dice;
 use crate::exactly::{self, Exact, exact};
 use crate::experiment::{Case, Experiment};
 
-/// Numbers of one seed.
+/// Numbers per seed.
 const NUMBERS: u64 = 10_000;
 
 pub const EXPERIMENT: Experiment = Experiment {
@@ -48,14 +48,14 @@ struct Trial<'t> {
     database: &'t Connection,
     nr: u64,
     text: &'t str,
-    /// Whether the database loses a digit of it.
+    /// Whether the database loses one of its digits.
     loses: bool,
 }
 
 type Reads<F> = fn(&Json<'_>, &mut At<'_>) -> Result<F, Box<partnerd::rules::error::Refusal>>;
 
 impl Trial<'_> {
-    /// Sends it as a number or as a text; what comes back, and whether the client was told that it was rounded.
+    /// Sends it as a number or as a text; returns what comes back, and whether the client was told about rounding.
     fn runs<const SCALE: u32, const SHOWN: usize>(
         &self,
         read: Reads<Fixed<SCALE, SHOWN>>,
@@ -78,7 +78,7 @@ impl Trial<'_> {
         if found == expected { Ok(()) } else { Err(format!("{found:?} instead of {expected:?}")) }
     }
 
-    /// What an answer shows of a value that was stored.
+    /// The value in an answer after it was stored.
     fn stored<const SCALE: u32, const SHOWN: usize>(
         &self,
         value: Fixed<SCALE, SHOWN>,
@@ -99,7 +99,7 @@ impl Trial<'_> {
     }
 }
 
-/// A number by JSON's grammar: near a limit, near a half, long, short, with and without an exponent.
+/// A number in JSON's grammar: near a limit, near a half, long, short, with and without an exponent.
 fn number(dice: &mut Dice) -> String {
     let sign = if dice.once_in(4) { "-" } else { "" };
     let length = dice.below(14);
@@ -108,7 +108,7 @@ fn number(dice: &mut Dice) -> String {
     let whole = if whole.is_empty() { "0" } else { whole };
     let fraction = match dice.below(8) {
         0 => String::new(),
-        // Just below, at and above a half of the last decimal, and what floats make of decimals.
+        // Just below, at and above half of the last decimal, and typical errors of floats.
         1 => digits(dice, 2) + "5",
         2 => digits(dice, 6) + "5",
         3 => digits(dice, 2) + &"9".repeat(1 + dice.below(12)),

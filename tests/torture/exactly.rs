@@ -1,14 +1,15 @@
-//! What a number written by JSON's grammar is, computed on its text alone: what fixed decimals are compared with.
+//! The exact value of a number in JSON's grammar, computed from its text alone, for comparison with fixed decimals.
 
 use rust_decimal::Decimal;
 
-/// Places by which the point is moved beyond the digits there are: farther away a number is beyond every limit, or nothing.
+/// Places by which the point may move beyond the existing digits: further away, a number exceeds every limit,
+/// or is zero.
 const FAR: i64 = 100;
 
 /// 10^12, which no value reaches (D14).
 const LIMIT: u128 = 1_000_000_000_000;
 
-/// Whether a text is a number by JSON's grammar, as another parser sees it.
+/// Whether a text is a number in JSON's grammar, checked independently.
 pub fn is_number(text: &str) -> bool {
     let begins = text.starts_with(|letter: char| letter == '-' || letter.is_ascii_digit());
     begins
@@ -16,7 +17,7 @@ pub fn is_number(text: &str) -> bool {
         && serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok()
 }
 
-/// A number without an exponent: sign, digits before the point and behind it; none where it is no number.
+/// A number without an exponent: sign, digits before the point and after it; `None` if it is no number.
 fn written_out(text: &str) -> Option<(bool, String, String)> {
     if !is_number(text) {
         return None;
@@ -41,8 +42,8 @@ fn written_out(text: &str) -> Option<(bool, String, String)> {
     Some((text.starts_with('-'), whole.trim_start_matches('0').to_owned(), fraction))
 }
 
-/// What a number is in units of `places` decimals, rounded half away from zero, and whether that moved it by 1e-9 or
-/// more.
+/// A number in units of `places` decimals, rounded half away from zero, and whether rounding changed it by
+/// 1e-9 or more.
 pub enum Exact {
     NoNumber,
     TooLarge,
@@ -62,7 +63,7 @@ pub fn exact(text: &str, places: u32) -> Exact {
     if units >= LIMIT * 10_u128.pow(places as u32) {
         return Exact::TooLarge;
     }
-    // What was lost or added, in 1e-9: all behind is less than one of them.
+    // The lost or added part, in 1e-9; all further digits are less than one of them.
     let (near, far) = lost.split_at(9 - places);
     let below = near.parse::<u64>().unwrap_or(0);
     let above = 10_u64.pow(9 - places as u32) - below;
@@ -72,7 +73,7 @@ pub fn exact(text: &str, places: u32) -> Exact {
     Exact::Units(if is_negative { -units } else { units }, moved)
 }
 
-/// A whole number; none where any digit behind the point is not zero.
+/// An integer; `None` if any digit after the point is not zero.
 pub fn whole(text: &str) -> Option<i64> {
     let (is_negative, whole, fraction) = written_out(text)?;
     let is_whole = whole.len() <= 12 && fraction.bytes().all(|digit| digit == b'0');
@@ -80,7 +81,7 @@ pub fn whole(text: &str) -> Option<i64> {
     Some(if is_negative { -number } else { number })
 }
 
-/// How a number of so many units is written, with `shown` decimals at least.
+/// Formats a number of these units, with at least `shown` decimals.
 pub fn shown(units: i64, places: u32, shown: u32) -> String {
     let mut number = Decimal::new(units, places).normalize();
     if number.scale() < shown {

@@ -1,31 +1,31 @@
-//! What an experiment is, and a case of it.
+//! An experiment, and a case of it.
 
 use crate::dice::Dice;
 
 pub struct Experiment {
-    /// `P1`, as in docs/promises.md; `simulation` ties them together.
+    /// A promise such as `P1`, as in docs/promises.md; `simulation` covers many of them together.
     pub promise: &'static str,
-    /// What a trial is.
+    /// The name of its trials.
     pub what: &'static str,
-    /// Programs without which it is passed over.
+    /// Required programs; without them it is skipped.
     pub needs: &'static [&'static str],
-    /// How many cases there are where nobody asks for more.
+    /// Default number of cases.
     pub seeds: u64,
-    /// Tries a case: how many trials it had, or what was violated, with the shortest sequence that shows it.
+    /// Runs a case; returns the number of trials, or the violation with the shortest sequence that shows it.
     pub case: fn(&mut Case) -> Result<u64, String>,
-    /// What is built in for the control.
+    /// The fault built in for the control.
     pub fault: &'static str,
-    /// Within so many cases the control must be found.
+    /// The control must be found within this many cases.
     pub control_seeds: u64,
 }
 
-/// A case: all that chance decides in it comes from its dice.
+/// A case; everything random in it comes from its dice.
 pub struct Case {
     pub seed: u64,
     pub dice: Dice,
     /// Whether the fault is built in.
     pub has_fault: bool,
-    /// Whether it has the size that docs/promises.md states, and not one that `.ci/run` has time for.
+    /// Whether it has the size stated in docs/promises.md, or the small one that `.ci/run` has time for.
     pub is_full: bool,
 }
 
@@ -34,7 +34,7 @@ impl Case {
         Case { seed, dice: Dice::new(seed), has_fault, is_full }
     }
 
-    /// The small size or the full one.
+    /// Chooses the small size or the full one.
     pub fn size<T>(&self, small: T, full: T) -> T {
         if self.is_full { full } else { small }
     }

@@ -1,9 +1,9 @@
-//! P8: a full disk is an answer, not an outage.
+//! P8: a full disk leads to an answer, not to an outage.
 //!
-//! A small file system is filled while writers send documents and attachments. From when a write is refused on: writes 503,
-//! reads 200, `/readyz` 503. Then there is room again: the first write works, what was answered is there once, and every
-//! request, answered or refused, has its audit row. At the end the server is killed or told to stop, and started on the
-//! full disk: it serves or says what to do, and serves once there is room.
+//! A small file system is filled while writers send documents and attachments. From the first refused write on, writes
+//! get 503, reads 200, `/readyz` 503. Then space is freed: the first write works, everything answered exists once, and
+//! every request, answered or refused, has its audit row. At the end the server is killed or told to stop, and started
+//! on the full disk: it serves or says what to do, and serves once there is room.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -31,13 +31,13 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 2,
 };
 
-/// How long the disk may take to be full for the writer, and a server to start.
+/// How long it may take until the writer finds the disk full, and until a server starts.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Requests while the disk is full.
 const REQUESTS: usize = 40;
 
-/// A file system of its own, over a folder.
+/// A separate file system, mounted over a folder.
 pub struct Disk {
     pub folder: Folder,
 }
@@ -52,7 +52,7 @@ impl Disk {
         Disk { folder }
     }
 
-    /// Takes all room that is left, to the last byte.
+    /// Uses up all free space, to the last byte.
     pub fn fill(&self) {
         let mut file = File::options().create(true).append(true).open(self.filling()).unwrap();
         for block in [vec![0; 64 << 10], vec![0; 512]] {
@@ -75,9 +75,9 @@ impl Drop for Disk {
     }
 }
 
-/// What was sent, and answered.
+/// A document or a read that was sent, and its answer.
 struct Sent {
-    /// None: a read.
+    /// `None` for a read.
     body: Option<Value>,
     answer: Answer,
 }
@@ -120,12 +120,12 @@ struct Scene<'d> {
     disk: &'d Disk,
     key: String,
     sent: Vec<Sent>,
-    /// Bytes of the notes of a document.
+    /// Size of the notes of a document in bytes.
     size: usize,
 }
 
 impl Scene<'_> {
-    /// Sends a document; the status.
+    /// Sends a document; returns the status.
     fn write(&mut self, client: &Client) -> Result<u16, String> {
         let notes = "x".repeat(self.size.min(3_500));
         let item = json!({"artikelnr": "S", "menge": 1});
@@ -149,7 +149,7 @@ impl Scene<'_> {
         Ok(status)
     }
 
-    /// Fills the disk until a write is refused: what is left in the files of the database is used up, too.
+    /// Fills the disk until a write is refused: the free space within the database files is used up, too.
     fn fill(&mut self, client: &Client) -> Result<(), String> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -178,7 +178,7 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// Sends a document again: it is there where that was answered, and was not stored where it was refused.
+    /// Sends a document again: it exists if it was answered, and was not stored if it was refused.
     fn repeat(&mut self, client: &Client, nr: usize) -> Result<(), String> {
         let Sent { body: Some(body), answer } = &self.sent[nr] else { return Ok(()) };
         let (body, before) = (body.clone(), answer.clone());
@@ -192,7 +192,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Starts a server on the full disk: it serves, or it ends and says what to do. With room it serves again.
+    /// Starts a server on the full disk: it serves, or it ends and says what to do. Once there is room it
+    /// serves again.
     fn start_on_full(&mut self) -> Result<(), String> {
         self.disk.fill();
         let folder = &self.disk.folder;
@@ -226,7 +227,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether all is whole, each document that was answered is there once, and each request has one audit row.
+    /// Checks that everything is whole, each answered document exists once, and each request has one audit row.
     fn look(&self) -> Result<(), String> {
         let folder = &self.disk.folder;
         oracle::prove(folder)?;

@@ -1,10 +1,10 @@
-//! P17: slow and silent connections keep no honest client out, and are closed.
+//! P17: slow and silent connections do not lock out honest clients, and are closed.
 //!
-//! Some connections never finish a head, a body or an upload, do not read their answers, send a byte now and then, or
-//! nothing more; they come in an order that the seed chose, from the address of the honest clients, which has fewer places
-//! than there are of both. Most of them are there before, the others come while honest clients read and write. Every honest
-//! request is answered, and the server closes every hostile connection. How quick honest clients are beside them is
-//! measured elsewhere (`tests/load/hostile.rs`).
+//! Some connections never finish a head, a body or an upload, do not read their answers, send a byte now and
+//! then, or nothing more; they come in an order chosen by the seed, from the address of the honest clients,
+//! which has fewer places than all of them together. Most of them exist beforehand, the others come while
+//! honest clients read and write. Every honest request is answered, and the server closes every hostile
+//! connection. The speed of honest clients beside them is measured elsewhere (`tests/load/hostile.rs`).
 
 use std::io::{ErrorKind, Read, Write};
 use std::sync::OnceLock;
@@ -25,14 +25,14 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Hostile connections of a case: with them an address has more than its 512 places. All but the last are there before the
+/// Hostile connections of a case: more than the 512 places of an address. All but the last exist before the
 /// honest clients begin.
 const HOSTILE: usize = 560;
 const LATER: usize = 60;
 
-/// In the full size, most of which say nothing.
+/// In the full size; most of these send nothing.
 const HOSTILE_FULL: usize = 12_000;
-/// One in so many does.
+/// One in this many sends something.
 const SLOW: usize = 6;
 
 const HONEST: usize = 8;
@@ -40,14 +40,14 @@ const HONEST: usize = 8;
 /// Reads of an honest client, on a connection that it keeps, and as many writes, each on a new one.
 const REQUESTS: usize = 10;
 
-/// A connection that is slow is closed after two seconds.
+/// A slow connection is closed after two seconds.
 const SETTINGS: &str = "log_level = \"warn\"\nheader_timeout = 2\nbody_timeout = 2\nwrite_timeout = 2\n";
 
-/// Twenty places, which nobody has to give up.
+/// Twenty places that need not be given up.
 const FEW_PLACES: &str =
     "log_level = \"warn\"\nheader_timeout = 60\nbody_timeout = 2\nmax_connections_per_address = 20\n";
 
-/// What a connection does not do.
+/// What a connection fails to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Head,
@@ -55,7 +55,7 @@ enum Kind {
     Upload,
     Read,
     Begin,
-    /// It was answered, and asks no more.
+    /// It was answered, and sends no further request.
     Ask,
     /// Its head comes byte by byte.
     Hurry,
@@ -92,7 +92,7 @@ impl Hostile {
         Some(Hostile { kind, connection })
     }
 
-    /// Whether the server has closed it, after another byte where it drips.
+    /// Whether the server has closed it, after another byte if it sends slowly.
     fn is_closed(&mut self) -> bool {
         let stream = &mut self.connection.stream;
         if self.kind == Kind::Hurry && stream.write_all(b"a").is_err() {
@@ -136,7 +136,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok((2 * HONEST * REQUESTS) as u64)
 }
 
-/// A company with two keys: that of the honest clients, and that of the others.
+/// Creates a company with two keys: one for the honest clients, one for the others.
 fn beginning() -> &'static (Folder, [String; 2]) {
     static BEGINNING: OnceLock<(Folder, [String; 2])> = OnceLock::new();
     BEGINNING.get_or_init(|| {
@@ -148,7 +148,7 @@ fn beginning() -> &'static (Folder, [String; 2]) {
     })
 }
 
-/// What an honest client does; each of its requests must be answered.
+/// The requests of an honest client, each of which must be answered.
 fn work(server: &Running, key: &str, nr: usize) -> Result<(), String> {
     let read = socket::get("laender?limit=1", key);
     let mut kept: Option<Raw> = None;
@@ -163,7 +163,7 @@ fn work(server: &Running, key: &str, nr: usize) -> Result<(), String> {
             kept.write(read.as_bytes());
             kept.answer().map(|answer| (answer.status, kept))
         });
-        // A connection on which it was slow itself may be gone: then it opens another one, as any client does.
+        // A connection on which the client itself was slow may be closed; then it opens another one, like any client.
         let answered = again.or_else(|| ask(server, &read));
         let (status, connection) = answered.ok_or_else(|| unanswered(nr, turn, "read"))?;
         if status != 200 {
@@ -174,7 +174,7 @@ fn work(server: &Running, key: &str, nr: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Sends a request on a new connection; the status of its answer.
+/// Sends a request on a new connection; returns the status of its answer.
 fn ask(server: &Running, request: &str) -> Option<(u16, Raw)> {
     let mut connection = Raw::open(&server.address)?;
     connection.write(request.as_bytes());

@@ -1,9 +1,9 @@
-//! P16: a key that was deactivated opens nothing from the next request on, and a secret is stored nowhere.
+//! P16: a deactivated key opens nothing from the next request on, and its secret is stored nowhere.
 //!
-//! A trial is the life of a key: it is made by a command, some clients use it without a pause, and another command,
-//! or a person at /leitstand, ends it while they do. What they send once that is done must be refused. The secret of
-//! each key was sent in headers and queries, too, where it does not belong; at the end all that the server and a
-//! backup left on the disk is searched for it, as text and as the bytes that it stands for.
+//! A trial is the life of a key: a command creates it, some clients use it without a pause, and another
+//! command, or a person in the Leitstand, deactivates it meanwhile. Requests sent after that must be refused.
+//! The secret of each key is also sent in headers and queries where it does not belong; at the end, all files
+//! left by the server and a backup are searched for it, as text and as the bytes it encodes.
 
 mod page;
 
@@ -28,11 +28,11 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Keys of one seed, and clients of each.
+/// Keys per seed, and clients of each.
 const KEYS: usize = 4;
 const CLIENTS: usize = 3;
 
-/// Requests that a client sends before and after the end at least.
+/// Minimum number of requests of a client before and after the end.
 const REQUESTS: usize = 6;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -104,7 +104,7 @@ fn logged(folder: &Folder) -> Running {
     Running::start(command)
 }
 
-/// Clients use a key until it is ended, and go on for a while.
+/// Clients use a key until it is deactivated, and continue for a while.
 fn live(server: &Running, key: &str, ends: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let (is_ended, opened) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (is_ended, opened) = (&is_ended, &opened);
@@ -159,7 +159,7 @@ fn asked(key: &str, client: usize, nr: usize) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// Whether no file has the secret of a key; that its public part is found shows that the search sees.
+/// Checks that no file contains the secret of a key; its public part must be found, to show that the search works.
 fn is_nowhere(folder: &Folder, key: &str) -> Result<(), String> {
     let mut parts = key.splitn(3, '_').skip(1);
     let (id, secret) = (parts.next().unwrap(), parts.next().unwrap());

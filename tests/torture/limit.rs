@@ -1,8 +1,9 @@
-//! P21: a key gets as many answers a day as its limit says, whoever sends at once, and never more across kills.
+//! P21: a key gets exactly as many answers a day as its limit, with many clients at once, and never more across kills.
 //!
-//! A case has two keys. With the first, 64 clients send more than its limit: exactly as many are answered. With the second
-//! they do so while the server is killed at answers that the seed chose: never more are answered, and no fewer than the
-//! limit without the requests that were on their way when it was killed. Each item of a bulk counts, too (D20).
+//! A case has two keys. With the first, 64 clients send more than its limit: exactly as many are answered.
+//! With the second they do so while the server is killed at answers chosen by the seed: never more than the
+//! limit are answered, and no fewer than the limit minus the requests in progress when it was killed. Each
+//! item of a bulk request counts, too (D20).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,10 +26,10 @@ pub const EXPERIMENT: Experiment = Experiment {
 
 const CLIENTS: usize = 64;
 
-/// A limit is at least this, and less than half more.
+/// Lower bound of a key's limit, which is less than 1.5 times as large.
 const LIMIT: usize = 400;
 
-/// That of every key (D20).
+/// The default limit (D20).
 const LIMIT_FULL: usize = 10_000;
 
 const KILLS: usize = 2;
@@ -36,11 +37,11 @@ const KILLS: usize = 2;
 /// Items of a bulk request.
 const ITEMS: usize = 3;
 
-/// What all clients came to.
+/// The result of all clients.
 #[derive(Default)]
 struct Came {
     answered: AtomicUsize,
-    /// What the requests count that had no answer: they may have been counted.
+    /// The count of requests without an answer, which may have been counted.
     unanswered: AtomicUsize,
 }
 
@@ -84,7 +85,7 @@ fn company() -> &'static Folder {
     })
 }
 
-/// Lets clients send until each of them was refused, and kills the server when so many are answered.
+/// Lets clients send until each of them was refused, and kills the server after these numbers of answers.
 fn used_up(folder: &Folder, limit: usize, ends: &[usize], is_raised: bool) -> Came {
     let number = limit.to_string();
     let create =
@@ -93,7 +94,7 @@ fn used_up(folder: &Folder, limit: usize, ends: &[usize], is_raised: bool) -> Ca
     let came = Came::default();
     for end in ends.iter().copied().chain([usize::MAX]) {
         let mut server = folder.serve(&[]);
-        // More may have been answered beside the last kill.
+        // More may have been answered at the time of the last kill.
         let end = end.max(came.answered.load(Ordering::SeqCst) + 1);
         let at = |answered: usize| {
             if answered == end {
@@ -122,8 +123,8 @@ fn end_of(server: &mut Running, end: usize) {
     }
 }
 
-/// Reads, writes and errs until the day is used up or the server is gone. `at` is told how many were answered, one after
-/// the other.
+/// Reads, writes and makes mistakes until the limit is reached or the server is gone. `at` gets the number of
+/// answers so far, one after the other.
 fn send(client: &Client, nr: usize, came: &Came, at: &(dyn Fn(usize) + Sync)) {
     let name = json!({"name": format!("Hof {nr}")});
     let bulk = json!({"items": vec![name.clone(); ITEMS]});

@@ -1,9 +1,9 @@
 //! P7: the write-ahead log stays below 64 MiB, whatever clients do.
 //!
-//! Sixteen writers of four keys send attachments, more than 64 MiB of them, while clients read a long list byte by byte and
-//! others read it as fast as they can, one read beginning before the other has ended. How large the attachments are and how
-//! many read is up to the seed. After each answer the length of the log is looked at; it does not shrink as long as there is
-//! work, so no growth is missed between two looks.
+//! Sixteen writers with four keys send attachments, more than 64 MiB of them, while some clients read a long list byte
+//! by byte and others read it as fast as they can, one read beginning before the previous one ends. The seed
+//! determines the size of the attachments and the number of readers. The length of the log is checked after each
+//! answer; it does not shrink while there is work, so no growth is missed between two checks.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -26,27 +26,27 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// MiB below which the log stays.
+/// The log stays below this many MiB.
 const LOG_MAX: u64 = 64;
 
 const KEYS: usize = 4;
 const WRITERS: usize = 16;
 
-/// Bytes that are stored in a case, and of an attachment: sixteen of the largest fill a batch of the writer.
+/// Bytes stored in a case, and bytes of an attachment: sixteen of the largest fill a batch of the writer.
 const STORED: usize = 66 << 20;
 const SIZES: [usize; 3] = [128 << 10, 512 << 10, 2 << 20];
 
-/// Clients that read byte by byte, and those that read on and on: at least these, and at most twice as many.
+/// Clients that read byte by byte, and those that read continuously: at least this many, and at most twice as many.
 const SLOW: usize = 40;
 const FAST: usize = 2;
 
-/// Those that read byte by byte in the full size.
+/// Clients that read byte by byte in the full size.
 const SLOW_FULL: usize = 300;
 
-/// So that bytes are read one by one and the cores are left to others.
+/// Pause between bytes, which leaves the cores to others.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Partners in the list, each with notes of so many letters.
+/// Partners in the list, each with notes of this many letters.
 const PARTNERS: usize = 500;
 const LETTERS: usize = 2_000;
 
@@ -93,7 +93,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(scene.looks.into_inner())
 }
 
-/// A company with a long list of partners, and four keys.
+/// Creates a company with a long list of partners, and four keys.
 fn beginning() -> &'static (Folder, Vec<String>) {
     static BEGINNING: OnceLock<(Folder, Vec<String>)> = OnceLock::new();
     BEGINNING.get_or_init(|| {
@@ -115,7 +115,7 @@ struct Scene<'s> {
     server: &'s Running,
     /// The write-ahead log.
     log: PathBuf,
-    /// Where an attachment is sent, and the attachment.
+    /// Path and body of an attachment.
     path: String,
     body: Value,
     bytes: usize,
@@ -126,7 +126,7 @@ struct Scene<'s> {
 }
 
 impl Scene<'_> {
-    /// How long the log is.
+    /// The length of the log.
     fn look(&self) -> u64 {
         let length = std::fs::metadata(&self.log).map_or(0, |log| log.len());
         self.looks.fetch_add(1, Ordering::SeqCst);
@@ -141,7 +141,7 @@ impl Scene<'_> {
             let length = self.look() >> 20;
             let stored = match answer.status {
                 201 => (self.stored.fetch_add(self.bytes, Ordering::SeqCst) + self.bytes) >> 20,
-                // Bodies have used up the memory of the key, or a busy machine did not take this one in time.
+                // Bodies have used up the memory of the key, or a busy machine did not read this one in time.
                 503 | 408 => continue,
                 status => return Err(format!("an attachment was answered {status} {}", answer.body)),
             };
@@ -155,7 +155,7 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// Asks for the list on many connections and reads a byte of each in turn.
+    /// Requests the list on many connections and reads a byte of each in turn.
     fn read_slowly<'k>(&self, keys: impl Iterator<Item = &'k String>) {
         let mut connections: Vec<Raw> = keys
             .filter_map(|key| {
@@ -174,7 +174,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Reads the list again and again.
+    /// Reads the list repeatedly.
     fn read_on(&self, key: &str) {
         let client = self.server.client(key);
         while self.writing.load(Ordering::SeqCst) {

@@ -1,5 +1,5 @@
-//! Two companies on one database with one record of each kind, as experiments about keys, companies and documents find
-//! them: made once by the executable, and copied for each case.
+//! Two companies on one database with one record of each kind, for experiments about keys, companies and
+//! documents: created once by the executable, and copied for each case.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use crate::process::{Client, Folder};
 
-/// Stands in every text of the other company, and in nothing that is sent: not in its numbers either.
+/// Contained in every text of the other company, and in nothing that is sent: not even in its numbers.
 pub const CANARY: &str = "Kanarie";
 
-/// What the numbers of the other company begin with.
+/// The prefix of the other company's numbers.
 pub const MARK: &str = "KN7";
 
 pub struct Mills {
@@ -22,7 +22,7 @@ pub struct Mills {
     pub other: Mill,
 }
 
-/// A company: a key that may do everything, and ids and numbers of its records as requests name them.
+/// A company: a key that may do everything, and ids and numbers of its records as requests contain them.
 pub struct Mill {
     pub name: &'static str,
     mark: &'static str,
@@ -48,14 +48,14 @@ impl Mills {
         Mills { folder, own, other }
     }
 
-    /// The files of the database, in a folder of their own.
+    /// Copies the files of the database to a separate folder.
     pub fn copy(&self) -> Folder {
         copied(&self.folder)
     }
 }
 
 impl Mill {
-    /// What imports bring in, and what only another program writes; `number` is in the place of ids that are integers.
+    /// Creates the imported records, and those that only another program writes; `number` is used for integer ids.
     fn with_master_data(folder: &Folder, name: &'static str, mark: &'static str, number: i64) -> Mill {
         let key = folder.company(name);
         let kasse = Uuid::now_v7().to_string();
@@ -74,7 +74,7 @@ impl Mill {
         Mill { name, mark, key, ids: ids.into() }
     }
 
-    /// What is made by the interface.
+    /// Creates the records made through the interface.
     fn trades(&mut self, client: &Client) {
         let (name, mark) = (self.name, self.mark);
         let number: i64 = self.ids["nummer"].parse().unwrap();
@@ -104,7 +104,7 @@ impl Mill {
         let second = format!("/api/v1/wiegungen/{}/zweitwiegung", text(&done_weighing));
         done(client.send("PUT", &second, Some(&json!({"gewicht_zweit_kg": 10}))).unwrap());
         let item = json!({"artikel_id": tracked, "menge": 10, "fremde_charge_nr": name});
-        // Of a year of its own, so that both companies have not the same number.
+        // In separate years, so that the companies' numbers differ.
         let day = if mark == MARK { "2019-05-02" } else { "2020-05-04" };
         let delivery = json!({"beleg_typ": "EL", "beleg_datum": day, "kunden_id": kunde, "items": [item],
             "external_ref": format!("{mark}-E")});
@@ -128,7 +128,7 @@ impl Mill {
         }
     }
 
-    /// Makes a record and notes its id.
+    /// Creates a record and remembers its id.
     fn make(&mut self, client: &Client, kind: &'static str, path: &str, body: Value) -> Value {
         let id = done(client.post(path, &body))["id"].clone();
         self.ids.insert(kind, text(&id));
@@ -136,7 +136,7 @@ impl Mill {
     }
 }
 
-/// Articles, sales representatives, recipes and a receipt.
+/// Imports articles, sales representatives, recipes and a cash receipt.
 fn import(folder: &Folder, name: &str, mark: &str, number: i64, kasse: &str) {
     let article = |nr: &str| {
         json!({"artikelnummer": format!("{mark}-{nr}"), "bezeichnung": format!("{name} {nr}"), "einheit": "kg",
@@ -157,7 +157,8 @@ fn import(folder: &Folder, name: &str, mark: &str, number: i64, kasse: &str) {
     }
 }
 
-/// An organic certificate and a contract, which other programs write; the ids of the contract and its position.
+/// Inserts an organic certificate and a contract, as other programs do; returns the ids of the contract and
+/// its position.
 fn contract(folder: &Folder, name: &str, number: i64) -> (Uuid, Uuid) {
     let (kontrakt, position) = (Uuid::now_v7(), Uuid::now_v7());
     let database = folder.database();
@@ -185,14 +186,14 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// The body of an answer that must be good.
+/// The body of an answer, which must be a success.
 #[track_caller]
 pub fn done(answer: crate::process::Answer) -> Value {
     assert!(answer.status < 300, "{}: {}", answer.status, answer.body);
     answer.body
 }
 
-/// The files of a folder, in one of their own.
+/// Copies the files of a folder to a separate one.
 pub fn copied(folder: &Folder) -> Folder {
     let copy = Folder::new();
     for entry in std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap) {

@@ -1,8 +1,8 @@
-//! P25: what commands and the server leave on the disk is its owner's alone, whatever umask they were started with; and
-//! the unit locks the service down.
+//! P25: only the owner can access the files that commands and the server leave on the disk, whatever umask
+//! they were started with; and the unit locks the service down.
 //!
-//! A trial is a file or folder that a sequence of commands by chance made, under umask 000, with a server among them
-//! that is killed or told to stop. Certificates are for everybody; their keys are not.
+//! A trial is a file or folder made by a random sequence of commands under umask 000, with a server among
+//! them that is killed or told to stop. Certificates are for everybody; their keys are not.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Commands of one seed.
+/// Commands per seed.
 const COMMANDS: usize = 8;
 
-/// Largest exposure of the unit, in tenths, as systemd-analyze rates it from 0 to 100.
+/// Maximum exposure of the unit, in tenths, as systemd-analyze rates it from 0 to 100.
 const EXPOSURE_MAX: u32 = 15;
 
 fn case(case: &mut Case) -> Result<u64, String> {
@@ -60,7 +60,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(made.len() as u64 + 1)
 }
 
-/// Does something that writes files; what it was.
+/// Runs a random command that writes files; returns its name.
 fn command(folder: &Folder, key: &str, nr: usize, dice: &mut Dice) -> Result<String, String> {
     let name = |kind: &str| format!("{kind}-{nr}");
     let arguments = match dice.below(7) {
@@ -90,7 +90,7 @@ fn command(folder: &Folder, key: &str, nr: usize, dice: &mut Dice) -> Result<Str
     Ok(arguments.join(" "))
 }
 
-/// The executable as a shell without a mask starts it.
+/// The executable, started by a shell with umask 000.
 fn unmasked(folder: &Folder, arguments: &[&str]) -> Command {
     folder.by_shell("umask 000; exec \"$0\" \"$@\"", arguments)
 }
@@ -103,7 +103,7 @@ fn ran(folder: &Folder, arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// A server works for a while, with a folder for backups, and ends in one way or the other.
+/// Runs a server for a while, with a folder for backups, and ends it in one of two ways.
 fn served(folder: &Folder, key: &str, dice: &mut Dice) -> Result<String, String> {
     let mut command = unmasked(folder, &["serve", "--listen", "127.0.0.1:0"]);
     command.env("PARTNERD_BACKUP_FOLDER", folder.file("backups"));
@@ -119,7 +119,7 @@ fn served(folder: &Folder, key: &str, dice: &mut Dice) -> Result<String, String>
     Ok(format!("a server that got SIG{signal}"))
 }
 
-/// All files and folders in a folder that these commands made.
+/// All files and folders made by these commands.
 fn made(folder: &Path) -> Vec<PathBuf> {
     let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let with_content = |path: PathBuf| {
@@ -129,7 +129,7 @@ fn made(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(with_content).collect()
 }
 
-/// What systemd says of our unit, where it is there to be asked.
+/// Checks systemd's rating of our unit, if systemd is available.
 fn unit_is_locked_down() -> Result<(), String> {
     if is_missing("systemd-analyze") {
         return Ok(());

@@ -1,10 +1,10 @@
-//! P5: numbers have no gap, whatever becomes of the requests that ask for one.
+//! P5: numbers have no gap, whatever happens to the requests that take one.
 //!
-//! Clients of two companies write documents of six types and two years, stornos, weighing slips, production orders, and
-//! goods-receipt notes, which make a delivery and a batch with them. A third of what they send is refused: before anything
-//! is written and after it (a company refuses to sell more than it has), as a conflict, or in the midst of a bulk.
-//! Connections are cut off, and for some of its writes the disk is full. In the end each series of each company and year has
-//! the numbers from 1 to its last, and whatever was answered is among them.
+//! Clients of two companies write documents of six types and two years, stornos, weighing slips, production orders,
+//! and goods receipts, which create a delivery and a batch. A third of the requests is refused: before anything is
+//! written or after it (one company refuses to sell more than it has), as a conflict, or within a bulk request.
+//! Connections are cut off, and for some writes the disk is full. In the end each series of each company and year has
+//! the numbers from 1 to its last, and every answered number is among them.
 
 mod series;
 mod step;
@@ -72,8 +72,8 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(requests)
 }
 
-/// Both companies with wheat, a batch of it and a partner; their keys. A server has begun on them a first time: what is
-/// counted from now on is what its clients have written.
+/// Creates both companies with wheat, a batch of it and a partner; returns their keys. A server has already
+/// started on them once, so that later writes are only those of its clients.
 fn beginning() -> &'static (Folder, Vec<String>) {
     static BEGINNING: OnceLock<(Folder, Vec<String>)> = OnceLock::new();
     BEGINNING.get_or_init(|| {
@@ -91,7 +91,7 @@ fn beginning() -> &'static (Folder, Vec<String>) {
     })
 }
 
-/// A server that from a write to its log on cannot make so many of them. Each thread of it counts for itself.
+/// A server for which, from one write to its log on, this many writes fail. Each of its threads counts separately.
 fn on_a_disk_that_fills(folder: &Folder, [from, writes]: [usize; 2]) -> Running {
     let log = std::fs::canonicalize(folder.path()).unwrap().join("partnerd.db-wal");
     let mut command = Command::new("strace");
@@ -107,11 +107,11 @@ fn on_a_disk_that_fills(folder: &Folder, [from, writes]: [usize; 2]) -> Running 
 struct Client<'c> {
     address: &'c str,
     key: &'c str,
-    /// Its place among the companies.
+    /// Its index among the companies.
     company: usize,
     batch: Value,
     kunde: String,
-    /// Numbers that were answered, each with its company.
+    /// Answered numbers, each with its company.
     answered: &'c Mutex<BTreeSet<(i64, String)>>,
 }
 
@@ -129,7 +129,7 @@ impl Client<'_> {
         Ok(Client { address: &server.address, key, company, batch, kunde, answered })
     }
 
-    /// Does a step; how many requests it had.
+    /// Carries out a step; returns its number of requests.
     fn does(&self, step: Step) -> Result<u64, String> {
         let invoice = |menge: i64| self.document("RE", YEARS[1], menge);
         match step {
@@ -154,7 +154,7 @@ impl Client<'_> {
                 body["items"][0]["artikelnr"] = json!("nichts");
                 self.is_refused("POST", "belege", "", &body)
             }
-            // The other company sells it, and is told so.
+            // The other company sells it, and this is expected.
             TooMuch if self.company == 0 => self.is_made("belege", &invoice(1)),
             TooMuch => self.is_refused("POST", "belege", "", &invoice(100_000_000)),
             Kundennr => self.is_refused("POST", "kunden", "", &json!({"name": "Hof", "kundennr": "k-1"})),
@@ -195,7 +195,7 @@ impl Client<'_> {
         Ok(answer)
     }
 
-    /// Notes the numbers that an answer names.
+    /// Records the numbers in an answer.
     fn note(&self, body: &Value) {
         let several = body["data"].as_array().into_iter().flatten().map(|item| &item["antwort"]);
         let mut answered = self.answered.lock().unwrap();
@@ -216,7 +216,7 @@ impl Client<'_> {
         expect(&[400, 409, 412], &self.send(method, path, headers, body)?, body).map(|()| 1)
     }
 
-    /// All clients of a company send their own document under one key: one is made.
+    /// All clients of a company send their own document with one key: only one is created.
     fn same_key(&self) -> Result<u64, String> {
         let mut body = self.document("RE", YEARS[0], 1);
         body["notizen"] = json!(format!("{:?}", std::thread::current().id()));
@@ -239,7 +239,7 @@ impl Client<'_> {
         Ok(3)
     }
 
-    /// Hangs up behind so many thousandths of the request.
+    /// Hangs up after this many thousandths of the request.
     fn cut_off(&self, share: usize) -> Result<u64, String> {
         let body = self.document("RE", YEARS[0], 1).to_string();
         let request = socket::send("POST", "belege", self.key, "", &body);
@@ -249,7 +249,7 @@ impl Client<'_> {
     }
 }
 
-/// Whether an answer is one of these, or says that the disk is full.
+/// Checks that an answer has one of these statuses, or says that the disk is full.
 fn expect(statuses: &[u16], answer: &socket::Answer, sent: &Value) -> Result<(), String> {
     let is_expected = statuses.contains(&answer.status) || answer.status == 503;
     if is_expected {

@@ -1,8 +1,8 @@
 //! P26: an SQLite that can corrupt its file is refused at the start.
 //!
-//! A trial is a copy of the executable in which the number of its SQLite, which a function of it returns, was
-//! replaced by another one: with one before 3.51.3 no command may touch a database, with a later one it works.
-//! Whether a vulnerability of something else is known, `advisories.rs` asks.
+//! A trial is a copy of the executable in which the version number of its SQLite, returned by one of its
+//! functions, was replaced: with a version before 3.51.3 no command may touch a database, with a later one it
+//! works. Known vulnerabilities of other parts are checked in `advisories.rs`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -27,11 +27,11 @@ pub const EXPERIMENT: Experiment = Experiment {
 /// docs/promises.md, P26.
 const OLDEST: u32 = 3_051_003;
 
-/// Versions of one seed.
+/// Versions per seed.
 const VERSIONS: usize = 8;
 
 fn case(case: &mut Case) -> Result<u64, String> {
-    // Where the number stands is known for one kind of processor.
+    // The position of the number is known only for this processor.
     if !cfg!(target_arch = "x86_64") {
         return Ok(0);
     }
@@ -53,7 +53,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(VERSIONS as u64)
 }
 
-/// A version near the oldest good one, or some years away from it.
+/// A random version near the oldest good one, or some years away from it.
 fn version(dice: &mut Dice) -> u32 {
     match dice.below(3) {
         0 => OLDEST - 3 + dice.below(6) as u32,
@@ -65,7 +65,7 @@ fn version(dice: &mut Dice) -> u32 {
 /// A copy of the executable.
 struct Program {
     file: PathBuf,
-    /// Where the number of its SQLite stands.
+    /// Offset of SQLite's version number.
     at: u64,
 }
 
@@ -85,7 +85,7 @@ impl Program {
         Ok(Program { file, at: at as u64 + 1 })
     }
 
-    /// Has it believe to have this SQLite.
+    /// Sets the version number of SQLite in the copy.
     fn says(&self, version: u32) {
         let mut file: File = OpenOptions::new().write(true).open(&self.file).unwrap();
         file.seek(SeekFrom::Start(self.at)).unwrap();

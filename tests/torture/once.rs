@@ -1,9 +1,10 @@
-//! P4: a document that is sent again and again under its external_ref is made once, whatever became of the requests and
-//! of the server meanwhile.
+//! P4: a document sent repeatedly with the same external_ref is created once, whatever happened to the
+//! requests and the server in between.
 //!
-//! Each document is sent one to five times, all of them in a random order by 16 clients at once, some of them as a bulk of
-//! one, for a document and its repeat may come by different ways. Some connections are cut in the request, some in the answer, and the server is killed at deliveries that the seed chose. In the end every
-//! document is sent once more, as a client does that never had its answer.
+//! Each document is sent one to five times, all of them in a random order by 16 clients at once, some of them
+//! as a bulk request of one, as a document and its repeat may take different paths. Some connections are cut
+//! in the request, some in the answer, and the server is killed at deliveries chosen by the seed. In the end
+//! every document is sent once more, like by a client that never got an answer.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,31 +36,31 @@ const CLIENTS: usize = 16;
 /// Kills of a case.
 const KILLS: usize = 2;
 
-/// Bytes of an answer, at most, behind which it is cut off.
+/// Maximum number of bytes of an answer after which it is cut off.
 const ANSWER_BYTES: usize = 2_500;
 
-/// What becomes of a connection.
+/// Where a connection is cut off.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
     /// The answer is read to its end.
     Never,
-    /// Behind so many thousandths of the request.
+    /// After this many thousandths of the request.
     InRequest(usize),
-    /// Behind so many bytes of the answer.
+    /// After this many bytes of the answer.
     InAnswer(usize),
 }
 
-/// A document on its way.
+/// A document to be sent.
 #[derive(Clone)]
 struct Delivery {
     document: usize,
     cut: Cut,
     is_bulk: bool,
-    /// The fault: it goes without its reference.
+    /// The fault: it is sent without its reference.
     is_nameless: bool,
 }
 
-/// A delivery that is done, and its answer where all of it was read.
+/// A finished delivery, and its answer if it was read completely.
 struct Done {
     delivery: Delivery,
     answer: Option<socket::Answer>,
@@ -129,7 +130,8 @@ impl Scene {
         json!({"beleg_typ": "RE", "kunden_id": 2, "external_ref": reference(document), "items": [item]})
     }
 
-    /// Delivers what is to do, and kills the server when so many deliveries are done, or the next one if they are already.
+    /// Sends the remaining deliveries, and kills the server after this many are done, or at the next one if
+    /// they are already.
     fn deliver(&self, server: &Running, kill_at: usize) {
         let already = self.done.lock().unwrap().len();
         let kill_at = kill_at.max(already + 1);
@@ -137,7 +139,7 @@ impl Scene {
         let work = || {
             while let Some(delivery) = self.next() {
                 let Some(mut connection) = Raw::open(&server.address) else {
-                    // It is gone: the next one delivers it.
+                    // The server is gone: the next one gets it.
                     return self.to_do.lock().unwrap().push(delivery);
                 };
                 let answer = self.send(&mut connection, &delivery);
@@ -179,7 +181,7 @@ impl Scene {
         }
     }
 
-    /// Whether there are as many documents as references, each as it was answered.
+    /// Checks that there are as many documents as references, each as it was answered.
     fn look(&self) -> Result<(), String> {
         let database = self.folder.database();
         let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
@@ -204,7 +206,7 @@ impl Scene {
         oracle::prove(&self.folder)
     }
 
-    /// What an answer promises; a document that is answered with anything but success is a violation.
+    /// The promise of an answer; any answer but success is a violation.
     fn answered(&self, at: usize, delivery: &Delivery, answer: &socket::Answer) -> Result<Answered, String> {
         let socket::Answer { status, request_id, body } = answer;
         let text = |field: &str| body[field].as_str().unwrap_or_default().to_owned();
@@ -219,7 +221,7 @@ impl Scene {
     }
 }
 
-/// The answer to the only item of a bulk.
+/// The answer to the only item of a bulk request.
 fn of_item(mut answer: socket::Answer) -> socket::Answer {
     if answer.status == 200 {
         let item = answer.body["data"][0].take();
@@ -233,7 +235,7 @@ fn reference(document: usize) -> String {
     format!("Bestellung {document}")
 }
 
-/// Whether all answers to a document are about the same, which one of them at most says it has made.
+/// Checks that all answers to a document have the same id, and at most one says that it created it.
 fn made_once(done: &[Done], document: usize) -> Result<(), String> {
     let answers: Vec<_> = done
         .iter()
@@ -252,7 +254,7 @@ fn made_once(done: &[Done], document: usize) -> Result<(), String> {
     }
 }
 
-/// What became of the deliveries of a document, in the order in which they ended.
+/// The deliveries of a document, in the order in which they ended.
 fn story(done: &[Done], document: usize) -> String {
     let told = done.iter().filter(|done| done.delivery.document == document).map(|done| {
         let name = if done.delivery.is_nameless { " without its reference" } else { "" };

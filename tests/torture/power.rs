@@ -1,19 +1,20 @@
-//! P1: a power cut loses no answered write and leaves nothing in halves.
+//! P1: a power cut loses no answered write and leaves nothing half-written.
 //!
-//! A real server works for 16 writers while a library that is preloaded into it notes each write, truncate, sync and name
-//! (`power/recorder.c`), and each client how long those notes were when it had its answer. Out of them states of the disk
-//! are made as a power cut would leave them (`power/disk.rs`), and each must have all that was answered before it
-//! (`power/oracle.rs`): looked at in this process with SQLite; in a share of them with `partnerd check` and `partnerd
-//! audit verify`, which take as long as ten such looks, and in a smaller share by a server that is started on it and sent
-//! every document again.
+//! A real server works for 16 writers while a preloaded library records each write, truncate, sync and rename
+//! (`power/recorder.c`), and each client records the length of that recording when its answer arrived. From
+//! the recording, states of the disk are constructed as a power cut would leave them (`power/disk.rs`), and
+//! each must contain everything answered before it (`power/oracle.rs`). Each is checked in this process with
+//! SQLite; a share of them with `partnerd check` and `partnerd audit verify`, which take as long as ten such
+//! checks; and a smaller share by a server that is started on it and sent every document again.
 //!
-//! A case has two lives: the second server begins on what a power cut left of the first, so recovery is cut off as well.
-//! In each the write-ahead log is moved into the database and emptied under way; in some it grows so long that it is begun
-//! anew over its old content. The first server drops the audit rows of long ago. Between both lives an import, a backup and
-//! two restores begin on what the first cut left, and are cut off in the same way (`power/commands.rs`).
+//! A case has two lives: the second server starts on what a power cut left of the first, so recovery is cut
+//! off as well. In each, the write-ahead log is moved into the database and emptied meanwhile; in some it
+//! grows so long that it starts over, overwriting its old content. The first server drops audit rows of long
+//! ago. Between both lives an import, a backup and two restores start on what the first cut left, and are cut
+//! off in the same way (`power/commands.rs`).
 //!
-//! Threads make the server do something else each time: a seed gives the plan of a case, and a violation keeps the state
-//! that shows it.
+//! Threads make the server behave differently each time: a seed determines the plan of a case, and a
+//! violation keeps the state that shows it.
 
 mod commands;
 pub mod disk;
@@ -42,14 +43,14 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 2,
 };
 
-/// States of one life of a server.
+/// States per life of a server.
 const STATES: usize = 50;
 
-/// Each so many states the executable's own proofs are run, and a server is started.
+/// In one of this many states the executable's own checks are run, and a server is started.
 const PROVED_EACH: usize = 10;
 const REPEATED_EACH: usize = 25;
 
-/// How long a server may take to empty its write-ahead log when nothing comes in.
+/// How long an idle server may take to empty its write-ahead log.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn case(case: &mut Case) -> Result<u64, String> {
@@ -63,7 +64,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
         let (name, life) = (plan.name, Life::new(&left, key, &plan)?);
         let (more, next) = life.cut_off(case, key).map_err(|found| format!("{name} life, {found}"))?;
         (states, left) = (states + more, next);
-        // The fault is one of the server's syncs.
+        // The fault is in the server's syncs.
         if name == "first" && !case.has_fault {
             states += commands::cut_off(case, &left)?;
         }
@@ -71,7 +72,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(states)
 }
 
-/// A company that was served long ago, and its key.
+/// A company served long ago, and its key.
 pub fn beginning() -> &'static (Image, String) {
     static BEGINNING: OnceLock<(Image, String)> = OnceLock::new();
     BEGINNING.get_or_init(|| {
@@ -81,22 +82,22 @@ pub fn beginning() -> &'static (Image, String) {
     })
 }
 
-/// What a power cut left, and what had been answered.
+/// The state after a power cut, and everything answered before.
 struct Left {
     image: Image,
     answered: Vec<Answered>,
 }
 
-/// Chosen before anything is done: how much chance is drawn later depends on what the server did.
+/// Chosen before anything is done, since the number of random values drawn later depends on the server.
 struct Plan {
     name: &'static str,
-    /// Its write-ahead log becomes so long that it is begun anew under way.
+    /// Its write-ahead log becomes so long that it starts over.
     is_long: bool,
-    /// It is told to stop and not killed.
+    /// It is told to stop instead of being killed.
     is_stopped: bool,
 }
 
-/// What a server asked of the disk, and what it answered.
+/// The calls of a server to the disk, and its answers.
 struct Life {
     recording: Recording,
     answered: Vec<Answered>,
@@ -130,7 +131,7 @@ impl Life {
         Ok(Life { recording: Recording { base, log: log.read() }, answered })
     }
 
-    /// Cuts it off at some instants and looks at each state; how many there were, and the last of them.
+    /// Cuts it off at some instants and checks each state; returns their number, and the last one.
     fn cut_off(&self, case: &mut Case, key: &str) -> Result<(u64, Left), String> {
         let mut left = Left { image: Image::new(), answered: Vec::new() };
         let (instants, mut nr) = (self.instants(&mut case.dice), 0);
@@ -146,8 +147,8 @@ impl Life {
         Ok((instants.len() as u64, left))
     }
 
-    /// Behind how many records it is cut off, in order: anywhere, or when an answer has just come in, or beside a call
-    /// that is seldom.
+    /// The numbers of records after which it is cut off, in order: anywhere, or just after an answer, or next
+    /// to a rare call.
     fn instants(&self, dice: &mut Dice) -> Vec<usize> {
         let records = self.recording.records();
         let seldom: Vec<usize> = (1..=records.len()).filter(|at| is_seldom(&records[at - 1])).collect();
@@ -165,7 +166,7 @@ impl Life {
     }
 }
 
-/// Waits until the server has emptied its write-ahead log because nothing comes in.
+/// Waits until the idle server has emptied its write-ahead log.
 fn until_empty(log: &Path) -> Result<(), String> {
     let begun = Instant::now();
     while std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
@@ -177,7 +178,7 @@ fn until_empty(log: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks at a state; each look at a copy of its own, for it changes what it looks at.
+/// Checks a state; each check gets its own copy, as it changes the files.
 fn look_at(nr: usize, image: &Image, key: &str, answered: &[Answered]) -> Result<(), String> {
     oracle::look(&laid_out(image).file("partnerd.db"), answered)?;
     if nr.is_multiple_of(PROVED_EACH) {

@@ -1,9 +1,10 @@
-//! P22: what is read is of one instant, and has all that was answered before it was asked for.
+//! P22: a read shows one instant, and contains everything answered before it was sent.
 //!
-//! Each document takes a kilogram from each of five batches. So an answer tells by itself of how many documents it knows:
-//! the stock of each batch, the stock of the article, the rows and the count of a list. They are as many as had been
-//! answered when it was asked for, or more, and no more than had been sent when it came; and where an answer tells it more
-//! than once, it is the same number. Who follows the feed of changes is told of each of them once.
+//! Each document takes a kilogram from each of five batches, so an answer itself shows how many documents it
+//! knows: by the stock of each batch, the stock of the article, the rows and the count of a list. These are
+//! at least as many as had been answered when the request was sent, and no more than had been sent when the
+//! answer arrived; and if an answer shows it more than once, the numbers are equal. A follower of the change
+//! feed gets each document exactly once.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -38,7 +39,7 @@ const STOCK: i64 = 1_000;
 /// The feed of changes of documents.
 const FEED: &str = "/api/v1/aenderungen?arten=beleg";
 
-/// What is read, and of how many documents an answer knows.
+/// A request, and how many documents its answer knows.
 struct View {
     path: &'static str,
     documents: fn(&Value) -> Result<i64, String>,
@@ -135,7 +136,7 @@ fn beginning() -> &'static (Folder, String) {
 struct Scene {
     client: Client,
     batches: Vec<Value>,
-    /// Documents that were sent, and those that were answered.
+    /// Number of documents sent, and of those answered.
     sent: AtomicUsize,
     answered: AtomicUsize,
     writing: AtomicBool,
@@ -144,7 +145,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Reads one of the views after the other as long as there are writers.
+    /// Reads the views in turn as long as there are writers.
     fn read(&self, nr: usize) -> Result<(), String> {
         let mut remembered: Vec<Option<Value>> = vec![None; VIEWS.len()];
         for turn in nr.. {
@@ -157,7 +158,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Looks at one answer; with the fault, at the first that this reader had.
+    /// Checks one answer; with the fault, the first answer of this reader.
     fn look(&self, view: &View, remembered: &mut Option<Value>) -> Result<(), String> {
         let answered = self.answered.load(Ordering::SeqCst) as i64;
         let fresh = self.got(view.path)?;
@@ -166,18 +167,19 @@ impl Scene {
         self.is_of_now(view.path, documents, answered)
     }
 
-    /// Whether an answer knows of as many documents as it must, where so many had been answered before.
+    /// Checks that an answer knows as many documents as it must, given the number answered before.
     fn is_of_now(&self, path: &str, documents: i64, answered: i64) -> Result<(), String> {
         let sent = self.sent.load(Ordering::SeqCst) as i64;
         if (answered..=sent).contains(&documents) {
             return Ok(());
         }
         Err(format!(
-            "GET {path} knows of {documents} documents: {answered} had been answered before, {sent} were sent when it came"
+            "GET {path} knows of {documents} documents: {answered} had been answered before, {sent} were sent \
+             when it came"
         ))
     }
 
-    /// Follows the feed to its end again and again, once more after the last writer.
+    /// Follows the feed to its end repeatedly, and once more after the last writer.
     fn follow(&self, mut cursor: Value) -> Result<(), String> {
         let mut made = HashSet::new();
         let mut is_last = false;
@@ -209,7 +211,7 @@ impl Scene {
         if answer.status == 200 { Ok(answer.body) } else { Err(format!("GET {path}: {}", answer.body)) }
     }
 
-    /// Writes, and reads at once what was answered.
+    /// Writes, and immediately reads what was answered.
     fn write(&self, nr: usize) -> Result<(), String> {
         for document in 0..DOCUMENTS {
             let item = |batch: &Value| json!({"artikelnr": "W", "menge": 1, "charge_id": batch});
@@ -235,7 +237,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Makes a partner, and looks for him at once.
+    /// Creates a partner, and immediately searches for him.
     fn is_found(&self, name: &str) -> Result<(), String> {
         self.written("POST", "/api/v1/kunden", &json!({"name": name}))?;
         let path = format!("/api/v1/kunden?suche={name}");

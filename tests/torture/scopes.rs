@@ -1,9 +1,9 @@
-//! P15: each route opens to the keys that have its scope, and to no other.
+//! P15: each route accepts the keys with its scope, and no others.
 //!
-//! A trial is a request: a route as the executable describes it, with a key. The keys are one for each scope, one
-//! without any, one that was deactivated, some with scopes by chance, and none at all. What is in the path and in the
-//! body is by chance as well. Requests without a good key come from an address each, for those of one address are
-//! counted (D20).
+//! A trial is a request: a route from the executable's description, with a key. There is a key for each
+//! scope, one without any, a deactivated one, some with random scopes, and requests without a key. Path and
+//! body are random as well. Each request without a good key comes from a separate address, as those of one
+//! address are counted (D20).
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -29,10 +29,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Keys of one seed whose scopes are by chance.
+/// Keys per seed with random scopes.
 const MIXED_KEYS: usize = 2;
 
-/// A key, and what it opens; none where it opens nothing.
+/// A key, and the scopes it opens; `None` if it opens nothing.
 struct Holder {
     key: String,
     scopes: Option<BTreeSet<&'static str>>,
@@ -46,7 +46,7 @@ impl Holder {
         Holder { key, scopes: Some(scopes) }
     }
 
-    /// Whether a status is what this key should get of a route.
+    /// Whether this key may get this status for a route.
     fn fits(&self, scope: Option<&str>, status: u16) -> bool {
         match (scope, &self.scopes) {
             (None, _) => ![401, 403].contains(&status),
@@ -83,7 +83,7 @@ impl Scene {
             let mut off = Holder::new(&folder, Scope::ALL.iter().map(|scope| scope.as_str()).collect());
             folder.result(&["key", "deactivate", off.key.split('_').nth(1).unwrap()]);
             off.scopes = None;
-            // A key without any scope is not made by a command.
+            // No command creates a key without any scope.
             let none = Holder::new(&folder, BTreeSet::from(["kunden:read"]));
             let id = none.key.split('_').nth(1).unwrap();
             folder.database().execute("update api_key set scopes = '' where id = ?1", [id]).unwrap();

@@ -1,4 +1,4 @@
-//! HTTP over a socket of our own: a request that is cut off at any byte, an answer that is not read, or a byte at a time.
+//! HTTP over a raw socket: a request cut off at any byte, an answer that is not read, or read byte by byte.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long one waits for a server to answer at all, or to close.
+/// How long to wait for any answer of a server, or for its close.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request without a body.
@@ -14,15 +14,20 @@ pub fn get(path: &str, key: &str) -> String {
     format!("GET /api/v1/{path} HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n\r\n")
 }
 
-/// A request with a body. `headers` are lines with their ends.
+/// A request with a body. `headers` are lines including their ends.
 pub fn send(method: &str, path: &str, key: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "{method} /api/v1/{path} HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        "{method} /api/v1/{path} HTTP/1.1\r\n\
+         Host: a\r\n\
+         X-API-Key: {key}\r\n\
+         {headers}Content-Length: {length}\r\n\
+         \r\n\
+         {body}"
     )
 }
 
-/// An answer with all of its bytes.
+/// A complete answer.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -36,7 +41,7 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// None where nobody listens.
+    /// Opens a connection; `None` if nobody listens.
     pub fn open(address: &str) -> Option<Raw> {
         let stream = TcpStream::connect(address).ok()?;
         stream.set_nodelay(true).unwrap();
@@ -44,12 +49,12 @@ impl Raw {
         Some(Raw { stream, read: Vec::new() })
     }
 
-    /// Sends; the server may be gone before it has read all.
+    /// Sends; the server may be gone before it has read everything.
     pub fn write(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
 
-    /// Reads once; whether anything came.
+    /// Reads once; returns whether anything arrived.
     fn more(&mut self, most: usize) -> bool {
         let mut buffer = [0; 16_384];
         let most = most.min(buffer.len());
@@ -58,12 +63,12 @@ impl Raw {
         read > 0
     }
 
-    /// Reads so many bytes of the answer, or as many as there are.
+    /// Reads this many bytes of the answer, or as many as there are.
     pub fn read_only(&mut self, bytes: usize) {
         while self.read.len() < bytes && self.more(bytes - self.read.len()) {}
     }
 
-    /// The next answer; none where it ended before its last byte.
+    /// The next answer; `None` if it ended early.
     pub fn answer(&mut self) -> Option<Answer> {
         let end = loop {
             if let Some(at) = self.read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {

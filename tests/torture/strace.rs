@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::process::Folder;
 
-/// Lets calls of a server fail.
+/// Makes calls of a server fail.
 pub struct Strace(Child);
 
 impl Strace {
@@ -15,7 +15,7 @@ impl Strace {
         command.current_dir(folder.path()).args(["-f", "-o", "calls.txt", "-p", &server.to_string()]);
         command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={inject}")]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        // It says so once it has all threads.
+        // It prints a line once it has attached to all threads.
         let mut line = String::new();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         said.read_line(&mut line).unwrap();
@@ -24,9 +24,9 @@ impl Strace {
         Strace(child)
     }
 
-    /// Ends it; whether a call of the server has failed, or killed it.
+    /// Ends it; returns whether a call of the server has failed, or killed it.
     pub fn ends(mut self, folder: &Folder, has_killed: bool) -> bool {
-        // At the end of what was killed under it strace waits for threads that are gone.
+        // If the server was killed, strace waits for threads that are gone.
         let signal = if has_killed { "-KILL" } else { "-TERM" };
         assert!(Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap().success());
         self.0.wait().unwrap();

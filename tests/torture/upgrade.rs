@@ -1,9 +1,9 @@
-//! P11: an upgrade is done or not done, whatever call of it fails or is the last before a kill, and however many begin it
-//! at once; an executable that is older touches nothing.
+//! P11: an upgrade is done completely or not at all, whatever call of it fails or is the last before a kill,
+//! and however many processes begin it at once; an older executable changes nothing.
 //!
-//! There is one migration up to now, so one to come is made up: it is applied by this program in a process of its own, as
-//! the next executable would. What must be there in the end is what an undisturbed upgrade of the same database leaves:
-//! the same schema and the same rows.
+//! There is only one migration so far, so a future one is made up: this program applies it in a separate
+//! process, like the next executable would. The expected result is that of an undisturbed upgrade of the same
+//! database: the same schema and the same rows.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,7 +45,7 @@ const SCHEMA: &str = "
     insert into silo select id, 1, (select count(*) from kunde where tenant_id = tenant.id) from tenant;";
 const DATA: &str = "update artikel set silo_id = 1;";
 
-/// Tells this program to upgrade a database, and that it leaves a statement out.
+/// Tells this program to upgrade a database, and to leave out a statement.
 const UPGRADES: &str = "PARTNERD_TORTURE_UPGRADES";
 const LACKS: &str = "PARTNERD_TORTURE_LACKS";
 
@@ -54,14 +54,14 @@ const NEXT: i64 = NOW + 1;
 const DATABASE: &str = "partnerd.db";
 const AT_ONCE: usize = 8;
 
-/// Brings a database to the schema to come.
+/// Migrates a database to the future schema.
 pub fn upgrade(database: &Path, now: Instant, is_whole: bool) -> Result<Vec<Step>, Failure> {
     let sql: &'static str = if is_whole { format!("{SCHEMA}{DATA}").leak() } else { SCHEMA };
     let migrations = [MIGRATIONS, &[Migration { name: "silo", sql }]].concat();
     migrate_to(&migrations, database, now)
 }
 
-/// What this program does where it is told to upgrade a database.
+/// What this program does if told to upgrade a database.
 pub fn as_told() -> Option<ExitCode> {
     let database = std::env::var_os(UPGRADES)?;
     let is_whole = std::env::var_os(LACKS).is_none();
@@ -83,7 +83,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(trials + 1)
 }
 
-/// An upgrade of which a call fails, and that is carried on. How many calls of the kind it had.
+/// An upgrade with a failing call, which is then continued. Returns how many calls of the kind it had.
 fn trial(way: Way, number: u64, lacks: bool) -> Result<u64, String> {
     let (folder, logs) = (same(mill()), Folder::new());
     let mut command = upgrading(&folder, lacks);
@@ -130,8 +130,8 @@ fn at_once(is_old: bool, lacks: bool) -> Result<(), String> {
     if is_old { look(&folder, true) } else { of_new(&folder) }
 }
 
-/// Whether an upgraded database is as an undisturbed upgrade leaves it, with a whole copy of what was there before. What
-/// could not be deleted is so when the upgrade is carried on.
+/// Checks that an upgraded database is as after an undisturbed upgrade, with a whole copy of the previous
+/// one. Files that could not be deleted are deleted when the upgrade is continued.
 fn look(folder: &Folder, is_carried_on: bool) -> Result<(), String> {
     equal(&contents(&folder.file(DATABASE))?, after(), "the upgraded database")?;
     let (parts, copies): (Vec<_>, Vec<_>) =
@@ -145,7 +145,7 @@ fn look(folder: &Folder, is_carried_on: bool) -> Result<(), String> {
     }
 }
 
-/// One that is made anew has the same schema, and nothing to lose.
+/// A newly created database has the same schema, and nothing to lose.
 fn of_new(folder: &Folder) -> Result<(), String> {
     let made = contents(&folder.file(DATABASE))?;
     match (made.get("sqlite_schema") == after().get("sqlite_schema"), names(folder, "before-").is_empty()) {
@@ -154,7 +154,7 @@ fn of_new(folder: &Folder) -> Result<(), String> {
     }
 }
 
-/// The executable of now refuses what the next one wrote, changes nothing of it, and takes its copy of before.
+/// The current executable refuses a newer database, changes nothing of it, and accepts the copy from before.
 fn older_touches_nothing(folder: &Folder) -> Result<(), String> {
     let newer = format!(
         "die Datenbank hat Stand {NEXT}, dieses partnerd kennt {NOW}: das neuere Programm benutzen, das sie schrieb"
@@ -176,7 +176,7 @@ fn older_touches_nothing(folder: &Folder) -> Result<(), String> {
     oracle::prove(folder)
 }
 
-/// Whether it says that it is done; one that panics is a violation.
+/// Whether the output reports success; a panic is a violation.
 fn said(output: &Output) -> Result<bool, String> {
     match output.status.code() {
         Some(0) => Ok(true),
@@ -194,7 +194,7 @@ fn upgrading(folder: &Folder, lacks: bool) -> Command {
     command
 }
 
-/// A mill that was served, with some of each kind of record.
+/// A mill after some use, with some records of each kind.
 fn mill() -> &'static Folder {
     static MILL: OnceLock<Folder> = OnceLock::new();
     MILL.get_or_init(|| {
@@ -223,7 +223,7 @@ fn before() -> &'static Contents {
     BEFORE.get_or_init(|| contents(&mill().file(DATABASE)).unwrap())
 }
 
-/// What an undisturbed upgrade leaves.
+/// The result of an undisturbed upgrade.
 fn after() -> &'static Contents {
     static AFTER: OnceLock<Contents> = OnceLock::new();
     AFTER.get_or_init(|| {
@@ -250,7 +250,7 @@ fn version(folder: &Folder) -> i64 {
     folder.database().query_row("select max(version) from migration", [], |row| row.get(0)).unwrap()
 }
 
-/// The rows of each table, the schema and the figures of the planner among them.
+/// The rows of each table, including the schema and the statistics of the planner.
 type Contents = BTreeMap<String, Vec<String>>;
 
 fn contents(database: &Path) -> Result<Contents, String> {
@@ -264,7 +264,7 @@ fn contents(database: &Path) -> Result<Contents, String> {
 
 fn rows(connection: &Connection, table: &str) -> rusqlite::Result<(String, Vec<String>)> {
     let columns = match table {
-        // Where in the file a table is differs, and when it was made.
+        // Excludes the position of a table in the file, and the time of a migration, which differ.
         "sqlite_schema" => "type, name, tbl_name, sql",
         "migration" => "version, name, checksum",
         _ => "*",

@@ -14,7 +14,7 @@ pub struct Wire {
     read: Vec<u8>,
 }
 
-/// An answer as it came.
+/// An answer, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
     pub status: u16,
@@ -40,7 +40,7 @@ impl Wire {
         Wire::try_open(server).unwrap()
     }
 
-    /// None where no server is there.
+    /// Opens a connection; `None` if there is no server.
     pub fn try_open(server: &Running) -> Option<Wire> {
         let stream = TcpStream::connect(&server.address).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -48,18 +48,18 @@ impl Wire {
         Some(Wire { stream, read: Vec::new() })
     }
 
-    /// Sends; whether the server still took it.
+    /// Sends; returns whether the server still accepted it.
     pub fn send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).is_ok()
     }
 
-    /// Says that nothing more will come.
+    /// Signals that nothing more will be sent.
     pub fn ends_sending(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// The next answer, of a request with this method; none where the connection ended before it was whole, an error
-    /// where nothing came.
+    /// The next answer, to a request with this method; `None` if the connection ended before it was complete,
+    /// an error if nothing came.
     pub fn hear(&mut self, method: &str) -> Result<Option<Heard>, String> {
         let end = loop {
             if let Some(at) = self.read.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
@@ -86,7 +86,7 @@ impl Wire {
         Ok(Some(heard))
     }
 
-    /// Reads more; false at the end of the connection.
+    /// Reads more; returns false at the end of the connection.
     fn more(&mut self) -> Result<bool, String> {
         let mut buffer = [0u8; 16_384];
         match self.stream.read(&mut buffer) {
@@ -102,7 +102,7 @@ impl Wire {
     }
 }
 
-/// A request with a key, or with none where it is empty; a body where there is one.
+/// A request with a key, or with none if it is empty, and an optional body.
 pub fn request(method: &str, path: &str, key: &str, more: &[(&str, &str)], body: Option<&[u8]>) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nHost: a\r\n");
     let key = Some(("X-API-Key", key)).filter(|(_, key)| !key.is_empty());
@@ -117,7 +117,7 @@ pub fn request(method: &str, path: &str, key: &str, more: &[(&str, &str)], body:
     bytes
 }
 
-/// A connection on which one request follows the other; opened anew where the server closed it.
+/// A connection for consecutive requests; opened again if the server closed it.
 pub struct Talk<'s> {
     server: &'s Running,
     wire: Wire,

@@ -1,4 +1,4 @@
-//! Upgrades in processes of their own: killed at their steps, and by many at once.
+//! Upgrades in separate processes: killed at their steps, and many at once.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -12,8 +12,8 @@ use crate::programs::needs;
 /// The system calls by which a migration changes files.
 const CALLS: &str = "pwrite64,fsync,fdatasync,rename,unlink,ftruncate,openat";
 
-/// Runs a process whole, then about thirty times in a fresh folder each, killed at calls that are spread over all;
-/// `after` looks at the folder of each, and is told whether it was killed.
+/// Runs a process undisturbed, then about thirty times in a fresh folder each, killed at calls spread over
+/// all; `after` checks the folder of each, and is told whether it was killed.
 fn kill_at_calls(
     fresh: impl Fn() -> Folder,
     run: impl Fn(&Folder, &[&str]) -> Command,
@@ -40,13 +40,12 @@ fn kill_at_calls(
     assert!(killed >= 15, "only {killed} were killed");
 }
 
-/// How many migrations a database has that was killed, which is left as it is.
+/// The number of migrations of a killed database, which is not changed by looking.
 fn looked_at(folder: &Folder) -> i64 {
     version(&same(folder).file("partnerd.db"))
 }
 
-/// An upgrade that is killed at any of its steps is carried on by the next start: until it is done the database is the
-/// old one.
+/// An upgrade killed at any step is continued by the next start; until it is done, the database is the old one.
 #[test]
 fn an_upgrade_that_is_killed_at_any_step_is_carried_on() {
     needs!("strace");
@@ -65,7 +64,7 @@ fn an_upgrade_that_is_killed_at_any_step_is_carried_on() {
             assert!(upgrading(folder, &[]).output().unwrap().status.success(), "killed at call {at}");
             let database = folder.file("partnerd.db");
             assert_eq!((version(&database), number(&database, "select kunden from silo")), (NEXT, 2));
-            // What was there before is whole, and this version works with it.
+            // The previous database is whole, and this version works with it.
             let copy = kept(folder, NEXT);
             folder.result(&["restore", copy.to_str().unwrap()]);
             folder.result(&["check"]);
@@ -75,7 +74,7 @@ fn an_upgrade_that_is_killed_at_any_step_is_carried_on() {
     assert!(left_old.get() >= 5, "only {} were killed before the end", left_old.get());
 }
 
-/// So is the making of a database.
+/// The same for creating a database.
 #[test]
 fn a_database_whose_making_is_killed_at_any_step_is_made_by_the_next_start() {
     needs!("strace");
@@ -96,7 +95,7 @@ fn a_database_whose_making_is_killed_at_any_step_is_made_by_the_next_start() {
     });
 }
 
-/// One of them does it, the others wait: of databases that are there, and of one that is not.
+/// One of them upgrades, the others wait, on existing databases and on a new one.
 #[test]
 fn eight_upgrades_at_once_are_one() {
     let mill = mill();
@@ -113,7 +112,7 @@ fn eight_upgrades_at_once_are_one() {
     }
 }
 
-/// The figures that SQLite plans with are those of this version, whatever an older one or another program left.
+/// The planner statistics of SQLite are those of this version, whatever an older one or another program left.
 #[test]
 fn a_start_puts_the_statistics_right() {
     let folder = Folder::new();
@@ -135,14 +134,16 @@ fn a_start_puts_the_statistics_right() {
     }
 }
 
-/// Such a database has the history of migrations of another program, and a schema of its own.
+/// Such a database has the migration history of another program, and its own schema.
 #[test]
 fn a_database_from_before_1_0_is_refused_and_stays_as_it_is() {
     let folder = Folder::new();
     let make = |path: &Path| {
         let history = "pragma application_id = 1886549092;
-            create table refinery_schema_history (version integer primary key, name text, applied_on text, checksum text);
-            insert into refinery_schema_history values (1, 'schema', '', '0'), (1000, 'not_for_partnerd_before_1_0', '', '0');
+            create table refinery_schema_history (version integer primary key, name text, applied_on text, \
+            checksum text);
+            insert into refinery_schema_history values (1, 'schema', '', '0'), (1000, \
+            'not_for_partnerd_before_1_0', '', '0');
             create table installation (id integer primary key);";
         Connection::open(path).unwrap().execute_batch(history).unwrap();
     };

@@ -1,4 +1,4 @@
-//! The next migration, made up: there was none yet, and it shows that the machinery works.
+//! A made-up future migration, since there was none yet, to show that the machinery works.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,13 +26,13 @@ const SILO: &str = "
 /// Migrations of this version.
 pub const NOW: i64 = MIGRATIONS.len() as i64;
 
-/// The one to come.
+/// The future one.
 pub const NEXT: i64 = NOW + 1;
 
-/// Names the database to a process that only upgrades it.
+/// Passes the database to a process that only upgrades it.
 const DATABASE: &str = "PARTNERD_TEST_UPGRADES";
 
-/// The migrations of this version and the one to come.
+/// The migrations of this version and the future one.
 fn migrations(sql: &'static str) -> Vec<Migration> {
     [MIGRATIONS, &[Migration { name: "silo", sql }]].concat()
 }
@@ -45,30 +45,30 @@ fn applied(steps: &[Step]) -> Vec<bool> {
     steps.iter().map(|step| step.applied).collect()
 }
 
-/// The first number that a statement finds.
+/// The first number in the result of a statement.
 pub fn number(path: &Path, sql: &str) -> i64 {
     Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// How many migrations a database has.
+/// The number of migrations of a database.
 pub fn version(path: &Path) -> i64 {
     number(path, "select max(version) from migration")
 }
 
-/// The names of files whose name has this part.
+/// The files whose name contains this part.
 pub fn names(folder: &Folder, part: &str) -> Vec<String> {
     let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
     names.map(|name| name.into_string().unwrap()).filter(|name| name.contains(part)).collect()
 }
 
-/// The copy that was kept before a migration.
+/// The copy kept before a migration.
 pub fn kept(folder: &Folder, version: i64) -> PathBuf {
     let found = names(folder, &format!("before-v{version}-"));
     assert_eq!(found.len(), 1, "{found:?}");
     folder.file(&found[0])
 }
 
-/// A mill with two customers, of whom one got goods that nobody invoiced yet.
+/// Creates a mill with two customers, one of whom got goods that are not invoiced yet.
 pub fn mill() -> Folder {
     let folder = Folder::new();
     let key = folder.company("Mühle");
@@ -93,7 +93,7 @@ pub fn mill() -> Folder {
     folder
 }
 
-/// A folder with copies of the files of another.
+/// Copies the files to another folder.
 pub fn same(of: &Folder) -> Folder {
     let folder = Folder::new();
     for name in names(of, "partnerd.db") {
@@ -102,8 +102,8 @@ pub fn same(of: &Folder) -> Folder {
     folder
 }
 
-/// A process that upgrades a database to the migration to come, as an executable that had it would, run by `program`
-/// with these arguments where one is given.
+/// A process that upgrades a database to the future migration, like an executable that contains it;
+/// optionally run by `program` with these arguments.
 pub fn upgrading(folder: &Folder, program: &[&str]) -> Command {
     let this = std::env::current_exe().unwrap();
     let arguments = ["--exact", "upgrade::to_come::a_process_that_upgrades", "--ignored", "--test-threads=1"];
@@ -149,7 +149,7 @@ fn a_migration_to_come_is_applied_with_a_copy_of_what_was_there() {
     upgrade(&database, SILO).unwrap();
     assert_eq!((number(&database, "select count(*) from silo"), names(&folder, "before").len()), (1, 1));
 
-    // partnerd of this version knows it for newer, and the copy for its own.
+    // This version of partnerd recognises it as newer, and the copy as its own.
     for command in [&["migrate"][..], &["serve", "--listen", "127.0.0.1:0"], &["check"], &["doctor"]] {
         let output = folder.run(command);
         let said = [output.stdout, output.stderr].concat();
@@ -190,7 +190,7 @@ fn a_migration_that_fails_leaves_the_database_as_it_was() {
     }
 }
 
-/// A migration that was released is never edited: who did so hears of it where the next one is applied.
+/// A released migration is never edited; if it was, applying the next one reports that.
 #[test]
 fn a_database_that_was_made_by_another_text_is_not_upgraded() {
     let folder = mill();
@@ -202,7 +202,7 @@ fn a_database_that_was_made_by_another_text_is_not_upgraded() {
     assert_eq!(version(&database), NOW);
 }
 
-/// Copies of other days stay, whatever the database is called; what a killed copy left goes.
+/// Copies of other days stay, whatever the database is called; leftovers of a killed copy are deleted.
 #[test]
 fn only_what_killed_copies_left_is_deleted() {
     let folder = Folder::new();
@@ -220,7 +220,7 @@ fn only_what_killed_copies_left_is_deleted() {
     assert_eq!(names(&folder, "before").len(), 3);
 }
 
-/// A copy has two names for a moment, that of the copy and that of the part: killed then, the next upgrade finds both.
+/// For a moment a copy has two names, its own and that of the part; if killed then, the next upgrade finds both.
 #[test]
 fn a_killed_copy_that_has_its_name_leaves_no_part() {
     let folder = mill();

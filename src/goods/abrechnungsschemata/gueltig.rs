@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::model::{Kopf, WertEingabe};
+use super::model::{Auswahl, Kopf, WertEingabe};
 use super::sql;
 use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
@@ -68,7 +68,7 @@ const NAMED_MAX: u32 = 10;
 
 fn only(tx: &Tx<'_>, artikel: Uuid, day: Day) -> Result<Option<Gueltig>> {
     let page = Page { limit: Some(NAMED_MAX), offset: 0 };
-    let mut valid = sql::list(tx, Some(day), Some(artikel), page)?.rows;
+    let mut valid = sql::list(tx, &Auswahl { am: Some(day), artikel: Some(artikel) }, page)?.rows;
     if valid.len() > 1 {
         let numbers: Vec<&str> = valid.iter().map(|kopf| kopf.nummer.as_str()).collect();
         let message = format!(

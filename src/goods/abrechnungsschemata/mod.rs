@@ -13,8 +13,8 @@ mod sql;
 
 pub use blatt::{notes, tables};
 pub use gueltig::{Gueltig, measured, merkmale, named, of_delivery, of_version, on_day};
-pub use model::{Kopf, SchemaVersion, WertEingabe};
-pub use sql::{holds_within, versions};
+pub use model::{Auswahl, Kopf, SchemaVersion, WertEingabe};
+pub use sql::{holds_within, list, versions};
 
 use uuid::Uuid;
 
@@ -23,12 +23,10 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::Call;
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
@@ -52,14 +50,19 @@ pub const IMPORTS: &[Import] = &[
 ];
 
 pub const ROUTES: &[Route] = &[
-    Route::get("/api/v1/abrechnungsschemata", READ, "Abrechnungsschemata, in der Fassung eines Tages", list)
-        .with_query(&[
-            Param::day("gueltig_am", "was an diesem Tag gilt; ohne Angabe die neueste Version"),
-            Param::uuid("artikel_id", "nur für diesen Artikel"),
-            Param::limit(None),
-            Param::OFFSET,
-        ])
-        .gives(&[Answer::list::<Kopf>()]),
+    Route::get(
+        "/api/v1/abrechnungsschemata",
+        READ,
+        "Abrechnungsschemata, in der Fassung eines Tages",
+        get_list,
+    )
+    .with_query(&[
+        Param::day("gueltig_am", "was an diesem Tag gilt; ohne Angabe die neueste Version"),
+        Param::uuid("artikel_id", "nur für diesen Artikel"),
+        Param::limit(None),
+        Param::OFFSET,
+    ])
+    .gives(&[Answer::list::<Kopf>()]),
     Route::post("/api/v1/abrechnungsschemata", Scope::AbrechnungWrite, "Abrechnungsschema anlegen", post)
         .takes::<SchemaEingabe>("AbrechnungsschemaNeu", &["nummer", "bezeichnung", "artikel", "gueltig_von"])
         .gives(&[Answer::created::<Gespeichert>()])
@@ -103,14 +106,9 @@ pub const ROUTES: &[Route] = &[
         .refuses(&[&[Code::KeinPdf]]),
 ];
 
-fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(find_page(tx, &call.query, page)?.listing()?, cut))
-}
-
-/// Returns the schemes that a query selects.
-pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kopf>> {
-    sql::list(tx, query.day("gueltig_am")?, query.uuid("artikel_id")?, page)
+    Ok(Reply::list(sql::list(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
 }
 
 /// Returns a version of a scheme, the newest by default, or a "not found" refusal.
@@ -124,7 +122,7 @@ const CHOICE_MAX: u32 = 100;
 /// Returns the schemes valid on a day, or the newest version of each without a day; only those of `artikel`,
 /// if given.
 pub fn choice(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>) -> Result<Vec<Kopf>> {
-    Ok(sql::list(tx, am, artikel, Page { limit: Some(CHOICE_MAX), offset: 0 })?.rows)
+    Ok(sql::list(tx, &Auswahl { am, artikel }, Page { limit: Some(CHOICE_MAX), offset: 0 })?.rows)
 }
 
 /// Returns the version that a request names, the newest by default.
@@ -189,6 +187,7 @@ fn probe(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 fn not_valid(day: Day) -> Box<Refusal> {
-    let message = format!("Am {day} gilt keine Version dieses Schemas. Bitte das Lieferdatum prüfen.");
+    let message =
+        (format_args!("Am {day} gilt keine Version dieses Schemas."), "Bitte das Lieferdatum prüfen.");
     Refusal::field(Code::WertUngueltig, "lieferdatum", message)
 }

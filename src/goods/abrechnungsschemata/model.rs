@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
 use crate::platform::failure::Result;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Gewicht, Int, Liste, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Hints, Refusals, required};
@@ -15,6 +15,7 @@ use crate::rules::settlement::{
     Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, Rechnung, SatzEinheit, Schema, Schritt,
     SchrittZeile, Schrittregel, Wirkung,
 };
+use crate::{auswahl, eingabe};
 
 record! {
     /// A version of a scheme without its computation (D29b).
@@ -68,6 +69,14 @@ const ARTIKEL_MAX: usize = 50;
 const SCHRITTE_MAX: usize = 50;
 /// Maximum number of rows per table: a tenth of a per cent each, over a hundred of them.
 const ZEILEN_MAX: usize = 1_000;
+
+auswahl! {
+    pub struct Auswahl of (query: &Query) {
+        /// The versions that hold on this day; without one the newest of each scheme.
+        am: Option<Day> = query.day("gueltig_am")?,
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+    }
+}
 
 eingabe! {
     /// A version of a scheme: the body of both POSTs, and a row of abrechnungsschemata, whose key is nummer (D29b).

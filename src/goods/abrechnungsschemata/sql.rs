@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Kopf, SchemaVersion};
+use super::model::{Auswahl, Kopf, SchemaVersion};
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::columns;
 use crate::platform::db::tx::{Params, Tx, WriteTx};
@@ -31,13 +31,11 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by s.nummer, v.version desc",
 };
 
-/// Lists the versions valid on a day, or the newest of each scheme without a day; only those of `artikel`, if
-/// given.
-pub fn list(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>, page: Page) -> Result<Records<Kopf>> {
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Records<Kopf>> {
     let mut filter = Filter::of("v");
-    match am {
-        Some(_) => {
-            filter.when("v.gueltig_von <= :am", ":am", am);
+    match auswahl.am {
+        Some(am) => {
+            filter.when("v.gueltig_von <= :am", ":am", Some(am));
             filter.and("(v.gueltig_bis is null or v.gueltig_bis >= :am)");
         }
         None => filter.and(
@@ -49,7 +47,7 @@ pub fn list(tx: &Tx<'_>, am: Option<Day>, artikel: Option<Uuid>, page: Page) -> 
         "exists (select 1 from abrechnungsschema_artikel x where x.tenant_id = v.tenant_id
            and x.schema_id = v.schema_id and x.version = v.version and x.artikel_id = :artikel)",
         ":artikel",
-        artikel,
+        auswahl.artikel,
     );
     with_articles(tx, tx.list(&LIST, &filter, page)?)
 }

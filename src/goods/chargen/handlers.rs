@@ -6,12 +6,12 @@ use uuid::Uuid;
 
 use super::inventur::{self, Gezaehlt};
 use super::model::{
-    Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, InventurBestaetigung, NewCharge, NewInventur,
+    Auswahl, Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, InventurBestaetigung, NewCharge,
+    NewInventur, Verfuegbar,
 };
 use super::{change, sql, stock, verfuegbar, verlauf};
 use crate::master::artikel::{self, Artikel};
-use crate::master::{biozertifikate, kunden, laender};
-use crate::platform::db::list::Filter;
+use crate::master::{biozertifikate, kunden};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
@@ -21,10 +21,9 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::platform::listing::Listing;
 use crate::rules::day::DayTime;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::repeat::Wiederholt;
-use crate::rules::text::case_key;
 
 pub const WHAT: &str = "Diese Charge";
 
@@ -44,17 +43,8 @@ pub const AVAILABLE: &[Param] = &[
 ];
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let query = &call.query;
-    let (page, cut) = query.page()?;
-    let auswahl = sql::Auswahl {
-        suche: query.text("suche").map(case_key),
-        artikel: query.uuid("artikel_id")?,
-        partner: query.uuid("partner_id")?,
-        mit_bestand: query.flag("mit_bestand")?,
-        mhd_bis: None,
-        sortierung: query.one_of("sortierung")?,
-    };
-    Ok(Reply::array(sql::list(tx, &auswahl, page)?, cut))
+    let (page, cut) = call.query.page()?;
+    Ok(Reply::array(sql::list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -63,19 +53,8 @@ pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let artikel = asked_article(query, tx)?;
     let mut notes = Hints::default();
     let wanted = wanted(query, &artikel, &mut notes)?;
-    let mut filter = Filter::of("c");
-    filter.when("c.artikel_id = :artikel", ":artikel", Some(artikel.id));
-    filter.and("c.bestand > 0 and c.gesperrt = 0");
-    let today = (!query.flag("abgelaufen")?).then(|| tx.today());
-    filter.when("(c.mhd is null or c.mhd >= :today)", ":today", today);
-    filter.when("c.lagerhalle_id = :halle", ":halle", query.int("lagerhalle_id")?);
-    filter.when("c.niederlassung_id = :niederlassung", ":niederlassung", query.int("niederlassung_id")?);
-    filter.when("c.mhd >= :mhd", ":mhd", query.day("mhd_ab")?);
-    filter.when("c.herkunftsland = :land", ":land", asked_country(query)?);
-    if query.flag("nur_bio")? {
-        filter.and("c.biozertifikat_id is not null");
-    }
-    let (batches, missing) = verfuegbar::list(tx, &filter, wanted)?;
+    let auswahl = Verfuegbar::of(query)?;
+    let (batches, missing) = verfuegbar::list(tx, artikel.id, &auswahl, wanted)?;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = page.limit.map_or(usize::MAX, |limit| limit as usize);
     let shown = batches.iter().skip(offset).take(limit);
@@ -105,15 +84,6 @@ fn wanted(query: &Query, artikel: &Artikel, notes: &mut Hints) -> Result<Option<
     }
     let conversion = artikel.conversion_from(query.text("einheit"))?;
     Ok(Some(conversion.quantity(parsed.value)?))
-}
-
-fn asked_country(query: &Query) -> Checked<Option<&'static str>> {
-    let Some(text) = query.text("herkunftsland") else { return Ok(None) };
-    let land = laender::find(text).ok_or_else(|| {
-        let message = format!("Das Land {text} ist nicht bekannt.");
-        Refusal::field(Code::LandUnbekannt, "herkunftsland", message)
-    })?;
-    Ok(Some(land.iso2.as_str()))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -15,11 +15,11 @@ mod verlauf;
 pub use checks::CHECKS;
 pub use handlers::found;
 pub use inventur::hint_outdated;
-pub use model::{Charge, Inventur, Lagerposten};
+pub use model::{Auswahl, Charge, Inventur, Lagerposten};
 pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
-    Auswahl, COUNTED, Lagernd, Numbered, RETENTION, SORTIERUNG, Vorrat, expiring, find, had_partner,
-    has_locked_stock, in_stock, lager, last_without_stock, list, numbered, update_master_data, with_stock,
+    COUNTED, Lagernd, Numbered, RETENTION, SORTIERUNG, Vorrat, expiring, find, had_partner, has_locked_stock,
+    in_stock, lager, last_without_stock, list, numbered, update_master_data, with_stock,
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, Ursache, book, check_charge_nr, check_named, check_not_negative, create,

@@ -4,14 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
-use crate::master::laender::Staat;
+use crate::master::laender::{self, Staat};
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Kennung, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::error::Hints;
+use crate::rules::error::{Checked, Code, Hints, Refusal};
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stammdaten::EingangQuelle;
+use crate::rules::text::case_key;
+use crate::{auswahl, eingabe};
 
 record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -53,6 +55,41 @@ impl Charge {
     pub fn is_expired(&self, day: Day) -> bool {
         self.mhd.is_some_and(|mhd| mhd.0 < day)
     }
+}
+
+auswahl! {
+    /// What a list of batches is filtered by.
+    pub struct Auswahl of (query: &Query) {
+        /// Part of either number, in lower case.
+        suche: Option<String> = query.text("suche").map(case_key),
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        mit_bestand: bool = query.flag("mit_bestand")?,
+        /// With a best-before date no later than this.
+        mhd_bis: Option<Day> = None,
+        sortierung: Option<&'static str> = query.one_of("sortierung")?,
+    }
+}
+
+auswahl! {
+    /// Which batches may be taken (D21b).
+    pub struct Verfuegbar of (query: &Query) {
+        abgelaufen: bool = query.flag("abgelaufen")?,
+        lagerhalle: Option<i64> = query.int("lagerhalle_id")?,
+        niederlassung: Option<i64> = query.int("niederlassung_id")?,
+        mhd_ab: Option<Day> = query.day("mhd_ab")?,
+        herkunftsland: Option<&'static str> = asked_country(query)?,
+        nur_bio: bool = query.flag("nur_bio")?,
+    }
+}
+
+fn asked_country(query: &Query) -> Checked<Option<&'static str>> {
+    let Some(text) = query.text("herkunftsland") else { return Ok(None) };
+    let land = laender::find(text).ok_or_else(|| {
+        let message = format!("Das Land {text} ist nicht bekannt.");
+        Refusal::field(Code::LandUnbekannt, "herkunftsland", message)
+    })?;
+    Ok(Some(land.iso2.as_str()))
 }
 
 eingabe! {

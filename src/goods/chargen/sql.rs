@@ -4,7 +4,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Charge, Inventur, Lagerposten};
+use super::model::{Auswahl, Charge, Inventur, Lagerposten, Verfuegbar};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::Part;
@@ -37,20 +37,7 @@ const ORDERS: [Order; 6] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-#[derive(Default)]
-pub struct Auswahl {
-    /// Part of either number, in lower case.
-    pub suche: Option<String>,
-    pub artikel: Option<Uuid>,
-    pub partner: Option<Uuid>,
-    pub mit_bestand: bool,
-    /// Only batches with a best-before date up to this day.
-    pub mhd_bis: Option<Day>,
-    /// One of [`SORTIERUNG`].
-    pub sortierung: Option<&'static str>,
-}
-
-/// Batches by part of a number; searches only the indexes of both numbers.
+/// Batches by part of a number, looked for in the indexes of both numbers and nowhere else.
 const NUMBERED: &str = "c.id in (
     select n.id from charge n where n.tenant_id = :tenant and instr(n.charge_nr_key, :suche) > 0
     union all select f.id from charge f
@@ -79,10 +66,21 @@ pub fn expiring(tx: &Tx<'_>, today: Day, until: Day, most: i64) -> Result<(i64, 
     tx.one(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Returns batches in the order in which they should leave: by best-before date, then age, without date last
-/// (D8, fefo).
-pub fn by_mhd(tx: &Tx<'_>, filter: &Filter<'_>) -> Result<Vec<Charge>> {
-    tx.filtered(LIST, filter, "order by c.mhd nulls last, c.id", Charge::read)
+/// The batches of an article that may be taken, in the order in which they should leave: by best-before date, then age,
+/// without date last (D8, fefo).
+pub fn available(tx: &Tx<'_>, artikel: Uuid, auswahl: &Verfuegbar) -> Result<Vec<Charge>> {
+    let mut filter = Filter::equal("c", "artikel_id", artikel);
+    filter.and("c.bestand > 0 and c.gesperrt = 0");
+    let today = (!auswahl.abgelaufen).then(|| tx.today());
+    filter.when("(c.mhd is null or c.mhd >= :today)", ":today", today);
+    filter.when("c.lagerhalle_id = :halle", ":halle", auswahl.lagerhalle);
+    filter.when("c.niederlassung_id = :niederlassung", ":niederlassung", auswahl.niederlassung);
+    filter.when("c.mhd >= :mhd", ":mhd", auswahl.mhd_ab);
+    filter.when("c.herkunftsland = :land", ":land", auswahl.herkunftsland);
+    if auswahl.nur_bio {
+        filter.and("c.biozertifikat_id is not null");
+    }
+    tx.filtered(LIST, &filter, "order by c.mhd nulls last, c.id", Charge::read)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Charge>> {
@@ -335,7 +333,7 @@ pub fn insert_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
 }
 
 /// Records a stocktaking in its batch, or in its article without batches.
-pub fn note_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
+pub fn record_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
     let Inventur { id, artikel_id, charge_id, bestand, .. } = inventur;
     match charge_id {
         Some(charge) => tx.update("charge", *charge, named_params! {":inventur_id": id}),

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use uuid::Uuid;
 
-use super::model::Charge;
+use super::model::{Charge, Verfuegbar};
 use super::sql;
-use crate::platform::db::list::Filter;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::error::Code;
@@ -36,10 +36,11 @@ pub struct VerfuegbareCharge {
 /// quantity to take of each and the quantity that is missing.
 pub fn list(
     tx: &Tx<'_>,
-    filter: &Filter<'_>,
+    artikel: Uuid,
+    auswahl: &Verfuegbar,
     wanted: Option<Quantity>,
 ) -> Result<(Vec<VerfuegbareCharge>, Option<Quantity>)> {
-    let found = sql::by_mhd(tx, filter)?;
+    let found = sql::available(tx, artikel, auswahl)?;
     let mut missing = wanted;
     let mut batches = Vec::with_capacity(found.len());
     for charge in found {

@@ -131,7 +131,8 @@ pub fn of_supplier(tx: &Tx<'_>, kontrakt: Uuid, partner: Uuid) -> Result<Option<
 }
 
 fn not_found(feld: &str) -> Box<Refusal> {
-    Refusal::field(Code::KontraktNichtGefunden, feld, "Diesen Kontrakt gibt es nicht. Bitte die id prüfen.")
+    let message = ("Diesen Kontrakt gibt es nicht.", "Bitte die id prüfen.");
+    Refusal::field(Code::KontraktNichtGefunden, feld, message)
 }
 
 record! {

@@ -12,12 +12,11 @@ pub use import::put_back;
 pub use lieferstand::{Genannt, hint_delivered};
 pub use sql::{RETENTION, VERLAUF, delete, number, positions, settled};
 
-use crate::platform::db::list::{Filter, Page};
+use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
@@ -26,7 +25,7 @@ use crate::platform::listing::Records;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-pub use model::{Kontrakt, Position};
+pub use model::{Auswahl, Kontrakt, Position};
 use model::{KontraktAngelegt, KontraktChange, KontraktGeaendert};
 use uuid::Uuid;
 
@@ -123,9 +122,8 @@ fn put(call: &Call<'_>) -> Result<Write> {
 
 /// Lists the contracts of a partner that are not completed.
 pub fn open_of(tx: &Tx<'_>, partner: Uuid, page: Page) -> Result<Vec<Kontrakt>> {
-    let mut filter = Filter::equal("v", "partner_id", partner);
-    filter.and("v.erledigt = 0");
-    lieferstand::complete(tx, sql::list(tx, &filter, page)?.rows)
+    let auswahl = Auswahl { partner: Some(partner), erledigt: Some(false), ..Auswahl::default() };
+    Ok(find_page(tx, &auswahl, page)?.rows)
 }
 
 /// Percentage from which a contract is nearly full, and the maximum numbers of document positions and
@@ -154,19 +152,11 @@ pub fn nearly_full(tx: &Tx<'_>) -> Result<(Vec<Kontrakt>, bool)> {
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(find_page(tx, &call.query, page)?.listing()?, cut))
+    Ok(Reply::list(find_page(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
 }
 
-/// Returns the contracts that a query selects, with their positions and delivered quantities.
-pub fn find_page(tx: &Tx<'_>, query: &Query, page: Page) -> Result<Records<Kontrakt>> {
-    let mut filter = Filter::of("v");
-    filter.when("v.kontrakt_typ = :typ", ":typ", query.text("kontrakt_typ"));
-    filter.when("v.partner_id = :partner", ":partner", query.uuid("partner_id")?);
-    filter.when("v.erledigt = :erledigt", ":erledigt", query.bool("erledigt")?);
-    filter.when("v.erntejahr = :erntejahr", ":erntejahr", query.int("erntejahr")?);
-    filter.when("v.erfassungsdatum >= :von", ":von", query.day("von")?);
-    filter.when("v.erfassungsdatum <= :bis", ":bis", query.day("bis")?);
-    filter.contains_words("v.such_text", query.search("suche")?);
-    let Records { rows, count } = sql::list(tx, &filter, page)?;
+/// Contracts with their positions, and what was delivered on them.
+pub fn find_page(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Kontrakt>> {
+    let Records { rows, count } = sql::list(tx, auswahl, page)?;
     Ok(Records { rows: lieferstand::complete(tx, rows)?, count })
 }

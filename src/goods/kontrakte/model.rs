@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, Text};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
+use crate::{auswahl, eingabe};
 
 record! {
     /// A contract (specification, Kontrakt), with its delivered quantities.
@@ -54,6 +55,19 @@ impl Kontrakt {
         let delivered = i128::from(self.geliefert?.units());
         let agreed = delivered + i128::from(self.offen?.units());
         (agreed > 0).then(|| delivered.max(0) * 100 / agreed)
+    }
+}
+
+auswahl! {
+    /// What a list of contracts is filtered by; von and bis mean erfassungsdatum.
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        typ: Option<&'a str> = query.text("kontrakt_typ"),
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        erledigt: Option<bool> = query.bool("erledigt")?,
+        erntejahr: Option<i64> = query.int("erntejahr")?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        suche: Option<&'a str> = query.search("suche")?,
     }
 }
 

@@ -4,7 +4,7 @@ use rusqlite::named_params;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::model::{Kontrakt, Position};
+use super::model::{Auswahl, Kontrakt, Position};
 use crate::platform::db::feed::followed::Art;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::proof::retention::Retention;
@@ -28,8 +28,16 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.erfassungsdatum desc, v.id",
 };
 
-pub fn list(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<Records<Kontrakt>> {
-    tx.list(&LIST, filter, page)
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Kontrakt>> {
+    let mut filter = Filter::of("v");
+    filter.when("v.kontrakt_typ = :typ", ":typ", auswahl.typ);
+    filter.when("v.partner_id = :partner", ":partner", auswahl.partner);
+    filter.when("v.erledigt = :erledigt", ":erledigt", auswahl.erledigt);
+    filter.when("v.erntejahr = :erntejahr", ":erntejahr", auswahl.erntejahr);
+    filter.when("v.erfassungsdatum >= :von", ":von", auswahl.von);
+    filter.when("v.erfassungsdatum <= :bis", ":bis", auswahl.bis);
+    filter.contains_words("v.such_text", auswahl.suche);
+    tx.list(&LIST, &filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Kontrakt>> {

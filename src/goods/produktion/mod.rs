@@ -12,27 +12,22 @@ mod sql;
 mod status;
 
 pub use checks::CHECKS;
-pub use model::{PaInput, PaOutput, Produktionsauftrag};
-
-use std::collections::BTreeMap;
+pub use model::{Auswahl, PaInput, PaOutput, Produktionsauftrag};
+pub use sql::{list, sums};
 
 use uuid::Uuid;
 
-use crate::platform::db::list::{Filter, Page};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::platform::listing::PageOf;
 use crate::rules::choice::Choice;
 use crate::rules::error::Code;
-use crate::rules::fixed::Quantity;
-use crate::rules::recipe::{PaStatus, Zeilenart};
+use crate::rules::recipe::PaStatus;
 use crate::rules::scope::Scope;
 use model::{AuftragBestaetigung, NewAuftrag, StatusBestaetigung, StatusChange};
 
@@ -92,27 +87,7 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::array(list(tx, &call.query, page)?, cut))
-}
-
-/// Lists the orders that a query selects.
-pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
-    sql::list(tx, &filter(query)?, page)
-}
-
-/// Sums the inputs or outputs of the orders that a query selects, by unit, without cancelled orders: first
-/// the planned, then the actual quantities.
-pub fn sums(tx: &Tx<'_>, query: &Query, art: Zeilenart) -> Result<[BTreeMap<String, Quantity>; 2]> {
-    sql::sums(tx, filter(query)?, art)
-}
-
-fn filter(query: &Query) -> Result<Filter<'_>> {
-    let mut filter = Filter::of("v");
-    filter.when("v.status = :status", ":status", query.one_of("status")?);
-    filter.when("v.produktions_datum >= :von", ":von", query.day("datum_von")?);
-    filter.when("v.produktions_datum <= :bis", ":bis", query.day("datum_bis")?);
-    filter.when(sql::NAMES_ARTICLE, ":artikel", query.uuid("artikel_id")?);
-    Ok(filter)
+    Ok(Reply::array(list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::goods::chargen::Bewegung;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Kennung, Liste, LongText, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
+use crate::{auswahl, eingabe};
 
 /// Maximum number of lines of one kind in a recipe or an order.
 const LINES_MAX: usize = 1_000;
@@ -104,6 +105,17 @@ impl PaOutput {
             ("biozertifikat_id", self.biozertifikat_id.is_some()),
         ];
         named.into_iter().find(|(_, is_named)| *is_named).map(|(feld, _)| feld)
+    }
+}
+
+auswahl! {
+    /// What a list of production orders is filtered by.
+    pub struct Auswahl of (query: &Query) {
+        status: Option<&'static str> = query.one_of("status")?,
+        von: Option<Day> = query.day("datum_von")?,
+        bis: Option<Day> = query.day("datum_bis")?,
+        /// Among what goes in or comes out.
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
+use super::model::{Auswahl, PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::{Part, Record};
 use crate::platform::db::tx::{Params, Tx, WriteTx};
@@ -23,11 +23,25 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.produktions_datum desc, v.id",
 };
 
-pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
-    tx.list(&LIST, filter, page)
+pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
+    tx.list(&LIST, &filter(auswahl), page)
 }
 
-pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>, art: Zeilenart) -> Result<[BTreeMap<String, Quantity>; 2]> {
+fn filter(auswahl: &Auswahl) -> Filter<'_> {
+    let mut filter = Filter::of("v");
+    filter.when("v.status = :status", ":status", auswahl.status);
+    filter.when("v.produktions_datum >= :von", ":von", auswahl.von);
+    filter.when("v.produktions_datum <= :bis", ":bis", auswahl.bis);
+    let names_article =
+        "v.id in (select pa_id from pa_input where tenant_id = :tenant and artikel_id = :artikel
+           union select pa_id from pa_output where tenant_id = :tenant and artikel_id = :artikel)";
+    filter.when(names_article, ":artikel", auswahl.artikel);
+    filter
+}
+
+/// What went in or came out, by unit, of the orders that were not cancelled: planned, and what was.
+pub fn sums(tx: &Tx<'_>, auswahl: &Auswahl, art: Zeilenart) -> Result<[BTreeMap<String, Quantity>; 2]> {
+    let mut filter = filter(auswahl);
     filter.and("v.status <> 'storniert'");
     let select = format!(
         "select coalesce(l.einheit, ''), sum(l.soll_menge), sum(l.ist_menge)
@@ -44,12 +58,7 @@ pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>, art: Zeilenart) -> Result<[BTre
     Ok([soll, ist])
 }
 
-/// Condition: an article is among the lines of an order.
-pub const NAMES_ARTICLE: &str =
-    "v.id in (select pa_id from pa_input where tenant_id = :tenant and artikel_id = :artikel
-       union select pa_id from pa_output where tenant_id = :tenant and artikel_id = :artikel)";
-
-/// Finds an order by id, without its lines.
+/// An order by id, without its lines.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Produktionsauftrag>> {
     tx.find_by(&LIST, "v.id", &id)
 }
@@ -127,8 +136,14 @@ pub fn insert_part(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {
 }
 
 fn next_line_id(tx: &Tx<'_>, art: Zeilenart) -> Result<i64> {
-    let statement = format!("select coalesce(max(id), 0) + 1 from {} where tenant_id = :tenant", table(art));
-    tx.one(&statement, &[], |row| row.get(0))
+    let statement = match art {
+        Zeilenart::Input => {
+            "select 1 + max(coalesce((select max(id) from pa_input where tenant_id = :tenant), 0),
+               coalesce((select bis from pa_input_geloescht where tenant_id = :tenant), 0))"
+        }
+        Zeilenart::Output => "select coalesce(max(id), 0) + 1 from pa_output where tenant_id = :tenant",
+    };
+    tx.one(statement, &[], |row| row.get(0))
 }
 
 pub fn update_input(tx: &WriteTx<'_>, line: &PaInput) -> Result<()> {

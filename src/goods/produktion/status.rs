@@ -130,8 +130,7 @@ fn line_of<'l, T>(
     })
 }
 
-/// Records one line. `split` holds the positions whose parts this request has replaced: the ids of the old
-/// parts are free again, and a new part may get one of them.
+/// Notes one line. `split` are the positions whose parts this request has replaced: `inputs` still has the old ones.
 fn note_input(
     tx: &WriteTx<'_>,
     inputs: &[PaInput],

@@ -2,9 +2,8 @@
 
 use uuid::Uuid;
 
-use super::blatt;
-use super::model::{NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
-use super::sql::{self, Auswahl};
+use super::model::{Auswahl, NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
+use super::{blatt, sql};
 use crate::goods::chargen;
 use crate::goods::kontrakte::KontraktBezug;
 use crate::master::{artikel, kunden};
@@ -12,7 +11,6 @@ use crate::platform::db::proof::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::rules::change::Change;
@@ -25,20 +23,7 @@ const WHAT: &str = "Diese Wiegung";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::array(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
-}
-
-pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
-    Ok(Auswahl {
-        status: query.one_of("status")?,
-        von: query.day("von")?,
-        bis: query.day("bis")?,
-        partner: query.uuid("partner_id")?,
-        artikel: query.uuid("artikel_id")?,
-        kennzeichen: query.text("kennzeichen"),
-        wiegeschein_nr: query.text("wiegeschein_nr").map(str::to_uppercase),
-        sortierung: query.one_of("sortierung")?,
-    })
+    Ok(Reply::array(sql::list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -9,9 +9,9 @@ mod sql;
 
 pub use bezug::{FertigeWiegung, finished};
 pub use checks::CHECKS;
-pub use handlers::{auswahl, found};
-pub use model::{Storno, Wiegung};
-pub use sql::{Auswahl, RETENTION, annahmeschein_of, find, list};
+pub use handlers::found;
+pub use model::{Auswahl, Storno, Wiegung};
+pub use sql::{RETENTION, annahmeschein_of, find, list};
 
 use crate::platform::http::param::Param;
 use crate::platform::http::route::{Access, Route};

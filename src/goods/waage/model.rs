@@ -4,13 +4,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Kennung, LongText, OneOf, Text, Waegung};
-use crate::rules::day::Instant;
+use crate::rules::day::{Day, Instant};
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
+use crate::{auswahl, eingabe};
 
 record! {
     /// A weighing (specification, Wiegung; also shows the other fields that a POST stores: D18).
@@ -50,6 +51,21 @@ record! {
         charge_nr: Option<Option<String>> = { None },
         #[serde(skip)]
         version: i64 = mutable,
+    }
+}
+
+auswahl! {
+    /// What a list of weighings is filtered by; von and bis are Berlin days of the first weighing (D12).
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        status: Option<&'static str> = query.one_of("status")?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        /// Whatever its case, blanks and hyphens.
+        kennzeichen: Option<&'a str> = query.text("kennzeichen"),
+        wiegeschein_nr: Option<String> = query.text("wiegeschein_nr").map(str::to_uppercase),
+        sortierung: Option<&'a str> = query.one_of("sortierung")?,
     }
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::Wiegung;
+use super::model::{Auswahl, Wiegung};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::Part;
@@ -32,27 +32,13 @@ const ORDERS: [Order; 4] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub status: Option<&'static str>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub partner: Option<Uuid>,
-    pub artikel: Option<Uuid>,
-    /// Ignores case, blanks and hyphens.
-    pub kennzeichen: Option<&'a str>,
-    pub wiegeschein_nr: Option<String>,
-    pub sortierung: Option<&'a str>,
-}
-
-/// SQL for a plate in upper case without blanks and hyphens, as in the index `wiegung_kennzeichen`.
+/// A plate in upper case without blanks and hyphens, as the index `wiegung_kennzeichen` has it.
 fn plate(text: &str) -> String {
     format!(
         "replace(replace(replace(replace(replace(upper({text}), ' ', ''), '-', ''), 'ä', 'Ä'), 'ö', 'Ö'), 'ü', 'Ü')"
     )
 }
 
-/// Lists one page of weighings; von and bis are Berlin days of the first weighing (D12).
 pub fn list<P: PageOf<Wiegung>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = Filter::of("w");
     filter.when("w.status = :status", ":status", auswahl.status);

@@ -1,4 +1,4 @@
-//! What always holds for the feed of changes.
+//! Integrity checks of the change feed.
 
 use crate::platform::db::proof::check::Check;
 

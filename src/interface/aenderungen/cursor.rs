@@ -1,4 +1,4 @@
-//! Where a client stands in the feed. To clients it is a text without a meaning.
+//! The cursor of a client: its position in the feed, encoded as an opaque text.
 
 use std::fmt::{Display, Formatter};
 
@@ -10,7 +10,7 @@ use crate::rules::error::{Checked, Code, Refusal};
 
 const NUMBER: usize = size_of::<i64>();
 
-/// A row of the feed up to which a client has read, and when it was written.
+/// The last row of the feed that a client has read: its number and when it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub nr: i64,
@@ -21,7 +21,8 @@ impl Position {
     pub const START: Position = Position { nr: 0, am: Instant::from_millis(0) };
 }
 
-/// A position in the feed of one database: after a restore its numbers stand for other changes.
+/// A position in the feed of one database. `epoch` changes with each restore, after which the same numbers
+/// belong to other changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
     pub epoch: i64,
@@ -38,7 +39,8 @@ impl Cursor {
         (nr >= 0).then_some(Cursor { epoch, position: Position { nr, am: Instant::from_millis(am) } })
     }
 
-    /// The position, where all that came after it is still there.
+    /// Returns the position if `epoch` matches and every later row still exists, else refuses. `ends` are the
+    /// first and the last row of the feed.
     pub fn position(self, epoch: i64, ends: Option<[Position; 2]>) -> Checked<Position> {
         let Cursor { epoch: own, position } = self;
         let is_there = match ends {
@@ -57,7 +59,7 @@ impl Display for Cursor {
     }
 }
 
-/// The refusal of a cursor behind which something is missing.
+/// Refusal of a cursor after which rows are missing.
 pub fn expired() -> Box<Refusal> {
     let message = "Was nach diesem cursor geschah, ist nicht mehr vollständig da: Er ist älter als 90 Tage, oder die \
                    Datenbank wurde wiederhergestellt. Bitte die eigenen Daten neu abgleichen und ohne seit beginnen.";

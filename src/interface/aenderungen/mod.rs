@@ -1,6 +1,7 @@
-//! The feed of changes (D28): one place to learn of every change of the records of a company, in the order of commits.
+//! The change feed (D28): every change of a company's records, in commit order.
 //!
-//! What is written stands in [`crate::platform::db::feed::followed`]; here are the route, the cursor that clients hand back, and the proof.
+//! [`crate::platform::db::feed::followed`] writes the feed; this module contains the route, the cursor that
+//! clients send back, and the integrity check.
 
 mod checks;
 pub mod cursor;
@@ -25,11 +26,11 @@ use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::scope::Scope;
 use cursor::{Cursor, Position};
 
-/// Rows that are read for one answer, those of other kinds among them.
+/// Rows read for one answer at most, including rows of kinds that were not requested.
 const ROWS_READ_MAX: i64 = 5_000;
 
-/// A client for which so many rows of other kinds were skipped gets a cursor behind them instead of waiting: from its
-/// old cursor all of them would be read again.
+/// If at least this many rows of other kinds were skipped, the client gets a cursor after them at once
+/// instead of waiting: with its old cursor it would make the server read all of them again.
 const ROWS_SKIPPED_MAX: i64 = 500;
 
 /// Longest wait in seconds.
@@ -60,7 +61,7 @@ pub const ROUTES: &[Route] = &[Route::follow(
 .gives(&[Answer::ok::<Aenderungen>().with(&["x-limit"])])
 .refuses(&[&[Code::ScopeFehlt, Code::CursorAbgelaufen]])];
 
-/// Changes in the order of commits, and where to go on.
+/// Changes in commit order, and the cursor to continue with.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Aenderungen {
     pub data: Vec<FeedEntry>,
@@ -103,8 +104,8 @@ struct Found {
     rows_read: i64,
 }
 
-/// Reads on from a position. The row that it names is read again: in the file of an older copy another one stands in its
-/// place.
+/// Reads on from a position. Reads the row at the position again and refuses the cursor if its time differs:
+/// if an older copy of the file was put back, that number may belong to another change.
 fn read_from(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result<Found> {
     let mut found = Found { data: Vec::new(), reached: from, rows_read: 0 };
     let mut is_other = false;
@@ -126,7 +127,8 @@ fn read_from(tx: &Tx<'_>, from: Position, arten: &[Art], limit: usize) -> Result
     if is_other { Err(cursor::expired().into()) } else { Ok(found) }
 }
 
-/// The kinds that are asked for: none that the key may not read.
+/// Returns the requested kinds, by default all that the key may read. Refuses a kind that the key may not
+/// read.
 fn readable(call: &Call<'_>) -> Checked<Vec<Art>> {
     let may_read = |art: &Art| call.scopes.contains(scope(*art));
     let Some(text) = call.query.text("arten") else {
@@ -145,7 +147,7 @@ fn readable(call: &Call<'_>) -> Checked<Vec<Art>> {
     text.split(',').map(read).collect()
 }
 
-/// What a key needs to learn of changes of a kind: what it needs to read them.
+/// Scope a key needs for the changes of a kind: the one that allows reading its records.
 const fn scope(art: Art) -> Scope {
     match art {
         Art::Kunde => Scope::KundenRead,

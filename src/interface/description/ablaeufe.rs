@@ -1,4 +1,5 @@
-//! What each operation does, when one uses it and what follows; in German, for those who read `/docs`.
+//! Descriptions of the operations in German, for readers of `/docs`: what each does, when to use it and what
+//! follows.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,7 +10,7 @@ const HEADING: &str = "\n## ";
 
 static ABLAEUFE: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| texts().collect());
 
-/// The text of a route; empty where there is none, which a test refuses.
+/// Returns the text of a route; empty if it has none, which a test refuses.
 pub fn of(route: &Route) -> &'static str {
     ABLAEUFE.get(route.name().as_str()).copied().unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! An answer for each code that refuses: recorded from the demo by a test, which asks it for each of them again. Those
-//! that a healthy server does not give are made here.
+//! Example answers for each error code. A test recorded them from the demo and requests each of them again;
+//! those that a healthy server never gives are made here.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -11,7 +11,8 @@ use crate::rules::error::Code;
 
 const EXAMPLES: &str = "/components/examples";
 
-/// The answers by their code, each once: most codes stand at many routes.
+/// Returns the example answers by code. Each is stored once and referenced, since most codes occur at many
+/// routes.
 pub fn examples() -> Value {
     let made = [broken, unavailable, outcome_unknown].map(|answer| answer(Uuid::nil()));
     let slow = reply(&Failure::Refused(too_slow()), Uuid::nil());
@@ -22,7 +23,7 @@ pub fn examples() -> Value {
 }
 
 fn body(answer: &Reply) -> Value {
-    // Our own JSON has no way to be unreadable.
+    // The service writes valid JSON, so parsing it cannot fail.
     serde_json::from_slice(&answer.body).unwrap_or_default()
 }
 

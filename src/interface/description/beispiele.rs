@@ -1,4 +1,4 @@
-//! Requests with their answers, as the demo gives them; a test asks it for each of them again.
+//! Example requests with the demo's answers; a test sends each of them again.
 
 use std::sync::LazyLock;
 
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::platform::http::route::Route;
 
-/// A file of JSON that is part of the program; tests read each of them.
+/// Parses an embedded JSON file; returns an empty object if it is invalid, which tests rule out.
 pub fn object(text: &str) -> Map<String, Value> {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// The example of a route: `{path, query, body, status, answer}`, and in `anfragen` requests with a title where one does
-/// not say enough.
+/// Returns the example of a route: `{path, query, body, status, answer}`, plus `anfragen`, several titled
+/// requests, if one request is not enough.
 pub fn of(route: &Route) -> Option<&'static Value> {
     static BEISPIELE: LazyLock<Map<String, Value>> = LazyLock::new(|| object(include_str!("beispiele.json")));
     BEISPIELE.get(&route.name())

@@ -1,9 +1,10 @@
-//! The description of the interface (OpenAPI 3.1), made from the route table and the types on the
-//! wire: nothing in it is written a second time.
+//! The OpenAPI 3.1 description of the interface, generated from the route table and the types on the wire, so
+//! that nothing is written twice.
 //!
-//! `ablaeufe.md` says what each operation does and what follows, `woerter` what the fields mean, `einleitung.md` is
-//! the introduction, `beispiele.json` holds requests with their answers as the demo gives them, `ablehnungen.json` an
-//! answer of it for each code, `vorlagen` what stands in the templates of imports.
+//! `ablaeufe.md` describes what each operation does and what follows, `woerter` what the fields mean, and
+//! `einleitung.md` is the introduction. `beispiele.json` holds example requests with the demo's answers,
+//! `ablehnungen.json` one of its answers for each error code, and `vorlagen` the contents of the import
+//! templates.
 
 mod ablaeufe;
 mod ablehnungen;

@@ -1,4 +1,4 @@
-//! One operation: what follows from a row of the route table.
+//! Describes one operation, derived from its row of the route table.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::platform::http::route::{Access, Method, Route, Run};
 use crate::platform::http::shape::{Answer, Body, JSON};
 use crate::rules::error::Code;
 
-/// The groups of the description and the first segments of the paths in them.
+/// The groups (tags) of the description, each with the first path segments that belong to it.
 const TAGS: &[(&str, &str, &[&str])] = &[
     ("Kunden", "Kunden, Lieferanten, Spediteure und ihre Anhänge", &["kunden"]),
     ("Artikel", "Artikel, Artikelgruppen und Anhänge", &["artikel", "artikelgruppen"]),
@@ -100,7 +100,7 @@ pub fn headers() -> Value {
     HEADERS.iter().map(header).collect::<Map<_, _>>().into()
 }
 
-/// A name for the operation that never changes: method and path.
+/// Returns the operation id, made of method and path, so that it never changes.
 fn id(route: &Route) -> String {
     let path = route.pattern.trim_start_matches("/api/v1").replace(['{', '}', '.'], "");
     let path = path.replace('/', "_");
@@ -150,7 +150,8 @@ fn parameters(route: &Route, example: Option<&'static Value>) -> Vec<Value> {
     all
 }
 
-/// An id has no example: the page would fill it in, and nobody but the demo has a record with it.
+/// Describes the path parameters. Ids have no example: the page would fill it in, and that record exists only
+/// in the demo.
 fn path_parameters(route: &Route) -> impl Iterator<Item = Value> {
     let names = route.pattern.split(['{', '}']).skip(1).step_by(2);
     names.map(|name| {
@@ -167,8 +168,9 @@ fn uuid() -> Value {
     json!({"type": "string", "format": "uuid"})
 }
 
-/// A filter has its example in words: the page fills the box of a parameter with its `example`, and a trial call
-/// would then show a narrow choice of the data, or nothing. Required parameters are filled in.
+/// Describes the query parameters. A filter gets its example as text in the description only: the page would
+/// fill an `example` into the input field, and a trial call would then return few records or none. Required
+/// parameters are filled in.
 fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iterator<Item = Value> {
     route.query.iter().map(move |param| {
         let mut parameter = json!({
@@ -176,7 +178,7 @@ fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iter
             "description": param.description(), "schema": parameter_shape(param)
         });
         let value = example.and_then(|example| example.get("query")?.get(param.name));
-        // The name and the kind of the others say as much as an example.
+        // For the other kinds the name and the kind are as clear as an example.
         let says_more = matches!(
             param.kind,
             ParamKind::Text | ParamKind::ListOf(_) | ParamKind::Quantity | ParamKind::Day
@@ -194,7 +196,7 @@ fn query_parameters(route: &Route, example: Option<&'static Value>) -> impl Iter
 }
 
 fn header_parameter(name: &str, description: &str) -> Value {
-    // ASCII with something to see in it.
+    // ASCII with at least one visible character.
     let pattern = "^[\\t -~]*[!-~][\\t -~]*$";
     json!({
         "name": name, "in": "header", "required": false, "description": description,
@@ -238,7 +240,7 @@ fn parameter_shape(param: &Param) -> Value {
     }
 }
 
-/// What an item of a bulk request is (D28).
+/// Returns the request body of the single operation that a bulk request repeats for each item (D28).
 fn single<'r>(route: &Route, routes: &[&'r Route]) -> Option<&'r Body> {
     let Run::Each(path) = route.run else { return None };
     let single = routes.iter().find(|other| other.method == Method::Post && other.pattern == path)?;
@@ -294,7 +296,7 @@ fn responses(
     all.into()
 }
 
-/// The shape of an answer, and the example where it is this answer that it shows.
+/// Describes the content of an answer: its schema, plus the example if the example shows this answer.
 fn content(answer: &Answer, shapes: &mut Shapes, example: Option<&Value>) -> Value {
     let mut content = json!({});
     content["schema"] = match answer.shape {
@@ -372,8 +374,8 @@ const OF_A_BODY: &[Code] = &[
     Code::ZeitUeberschritten,
 ];
 
-/// Every code that can refuse a call of the route, by status: those that follow from the row, and
-/// those that the row names.
+/// Returns every code that can refuse a call of the route, by status: those implied by the row and those it
+/// names.
 pub fn refusals(route: &Route) -> BTreeMap<u16, Vec<Code>> {
     let of_parameters: Vec<Code> = route.query.iter().flat_map(of_a_parameter).collect();
     let groups: [(bool, &[Code]); 9] = [
@@ -425,7 +427,7 @@ fn refusal(route: &Route, status: u16, codes: &[Code]) -> Value {
     })
 }
 
-/// Where what was made leads: to every route whose path goes on from it.
+/// Returns the links of a creating route: to every route whose path continues its own with an id.
 fn links(route: &'static Route, routes: &[&'static Route], answer: &Answer) -> Map<String, Value> {
     let mut links = Map::new();
     if route.method != Method::Post || answer.status != 201 {
@@ -446,7 +448,7 @@ fn links(route: &'static Route, routes: &[&'static Route], answer: &Answer) -> M
     links
 }
 
-/// Whether an Idempotency-Key is of use: a question with a body writes nothing.
+/// Whether the route takes an Idempotency-Key: every POST except queries with a body, which write nothing.
 fn is_repeatable(route: &Route) -> bool {
     route.method == Method::Post && !matches!(route.run, Run::Read(_))
 }

@@ -1,4 +1,4 @@
-//! The shapes of bodies and answers, by name.
+//! The schemas of request bodies and answers, by name.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::platform::http::shape::Body;
 
 const SCHEMAS: &str = "/components/schemas";
 
-/// Ends of the names of bulk requests and of their items.
+/// Suffixes of the names of bulk requests and of their items.
 const MANY: &str = "Stapel";
 const ITEM: &str = "Eintrag";
 
@@ -20,7 +20,7 @@ pub struct Shapes {
     sent: SchemaGenerator,
     pub given: SchemaGenerator,
     bodies: Map<String, Value>,
-    /// Shapes whose fields stand in bodies of other names.
+    /// Schemas that are copied into bodies of other names.
     lent: BTreeSet<String>,
 }
 
@@ -37,15 +37,16 @@ impl Shapes {
         Shapes { sent, given, bodies: Map::new(), lent: BTreeSet::new() }
     }
 
-    /// The body of a request: a shape with a name and with what must be there.
+    /// Registers the body of a request under its name, with its required fields, and returns a reference to
+    /// it.
     pub fn body(&mut self, body: &Body) -> Value {
         let shape = self.shape_of(body);
         self.bodies.insert(body.name.to_owned(), shape);
         reference(body.name)
     }
 
-    /// The body of a request for many of `single`. What one of them lacks refuses that one alone (D28), so that nothing of
-    /// it is required here.
+    /// Registers the body of a bulk request for many of `single`. Its item requires no field: an item that
+    /// lacks one is refused alone, and the others are carried out (D28).
     pub fn body_of_many(&mut self, body: &Body, single: &Body) -> Value {
         let (many, item) = (format!("{}{MANY}", single.name), format!("{}{ITEM}", single.name));
         let (mut shape, one) = (self.shape_of(body), self.shape_of(&Body { required: &[], ..*single }));
@@ -67,7 +68,7 @@ impl Shapes {
         shape
     }
 
-    /// What a shape of a request says where it stands; its own name is needed no more.
+    /// Replaces a reference by the schema it refers to, and records that schema as lent.
     fn resolve(&mut self, shape: &Value) -> Value {
         let name = shape["$ref"].as_str().and_then(|path| path.rsplit('/').next());
         let Some((name, named)) = name.and_then(|name| Some((name, self.sent.definitions().get(name)?)))
@@ -78,7 +79,7 @@ impl Shapes {
         named.clone()
     }
 
-    /// All shapes with a name; those of bodies that only lend their fields to others are left out.
+    /// Returns all named schemas, except those that were only copied into bodies of other names.
     pub fn finish(mut self) -> Value {
         self.given.subschema_for::<ErrorBody<'_>>();
         let mut all: Map<String, Value> = self.given.take_definitions(true);
@@ -89,7 +90,7 @@ impl Shapes {
         }
         all.append(&mut self.bodies);
         for (name, shape) in &mut all {
-            // A bulk request and its items have no words of their own.
+            // Bulk requests and their items have no words of their own.
             let words = if name.ends_with(MANY) { MANY } else { name.strip_suffix(ITEM).unwrap_or(name) };
             woerter::explain(words, shape);
         }
@@ -97,7 +98,7 @@ impl Shapes {
     }
 }
 
-/// What must be there is never null.
+/// Removes null from a schema: a required field is never null.
 fn without_null(shape: &mut Value) {
     if let Some(types) = shape.get_mut("type").and_then(Value::as_array_mut) {
         types.retain(|name| name != "null");

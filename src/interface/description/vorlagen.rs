@@ -1,5 +1,5 @@
-//! What the columns of an import mean, with an example of each (D22): the meanings are those of the interface, and a
-//! few of rows alone.
+//! Meanings of the columns of an import, with an example of each (D22): taken from the interface, plus a few
+//! that only import rows have.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::platform::import::template::{Column, Columns};
 static VORLAGEN: LazyLock<Map<String, Value>> =
     LazyLock::new(|| beispiele::object(include_str!("vorlagen.json")));
 
-/// Meanings of columns that no shape of the interface has, or that mean something else there.
+/// Meanings of columns that no schema of the interface has, or that mean something else there.
 const WOERTER: &[(&str, &str)] = &[
     ("AbrechnungsschemaNeu.artikel", "Nummern der Artikel, für die es gilt; nur in JSON."),
     (

@@ -1,11 +1,11 @@
-//! What the fields mean, once for all shapes in which they occur.
+//! The German meanings of the fields, each written once for all schemas that contain it.
 
 use serde_json::Value;
 
 use super::woerter_buchhaltung as buchhaltung;
 use super::woerter_rohwaren as rohwaren;
 
-/// Gives every field of a shape its meaning, in place of what the code says to its readers.
+/// Sets the description of every field of a schema to its German meaning, replacing the comment from the code.
 pub fn explain(name: &str, shape: &mut Value) {
     if let Some(object) = shape.as_object_mut() {
         object.remove("description");
@@ -27,12 +27,12 @@ pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
     own.or_else(|| tables.iter().find_map(|words| of_any(words, field)))
 }
 
-/// The meaning of a field in a table of words: that of its shape, else that of the field alone.
+/// Finds the meaning of a field in one table: the entry for its schema, else the one for the field in any schema.
 pub fn find(words: &[(&str, &'static str)], shape: &str, field: &str) -> Option<&'static str> {
     of_shape(words, shape, field).or_else(|| of_any(words, field))
 }
 
-/// The first row of this shape, or of all whose names begin so: `Abrechnung*.nummer`.
+/// Finds the first entry for this schema; `Abrechnung*.nummer` matches all whose names begin with `Abrechnung`.
 fn of_shape(words: &[(&str, &'static str)], shape: &str, field: &str) -> Option<&'static str> {
     let is_own = |(word, _): &&(&str, &str)| {
         word.split_once('.').is_some_and(|(of, name)| {

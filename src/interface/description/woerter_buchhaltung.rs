@@ -1,4 +1,4 @@
-//! What the fields of accounts, batches and reports mean.
+//! German meanings of the fields of accounts, DATEV batches and reports.
 
 pub const WOERTER: &[(&str, &str)] = &[
     (
@@ -46,7 +46,8 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("FunktionZeile.ab_jahr", "Jahr, ab dem es gilt."),
     (
         "FunktionZeile.art",
-        "umsatzsteuer, vorsteuer: rechnet sie aus dem Betrag heraus; frei: ohne Steuer; sonder: Steuer, die die Firma selbst schuldet.",
+        "umsatzsteuer, vorsteuer: rechnet sie aus dem Betrag heraus; frei: ohne Steuer; sonder: Steuer, die die \
+         Firma selbst schuldet.",
     ),
     ("FunktionZeile.bezeichnung", "Was die Konten sind."),
     ("FunktionZeile.satz", "Steuersatz in %; bei frei leer."),
@@ -76,7 +77,8 @@ pub const WOERTER: &[(&str, &str)] = &[
     ),
     (
         "UmsatzsteuerBericht.anderer_monat",
-        "Belege, deren Leistung in einem anderen Monat liegt als ihr Datum: bitte prüfen, wohin sie gehören. Höchstens 100.",
+        "Belege, deren Leistung in einem anderen Monat liegt als ihr Datum: bitte prüfen, wohin sie gehören. \
+         Höchstens 100.",
     ),
     ("UmsatzsteuerBericht.anderer_monat_anzahl", "Wie viele solche Belege es sind."),
     ("Kennzahl.kennzahl", "Nummer im Formular."),

@@ -1,9 +1,10 @@
-//! What the fields of contracts, goods receipts and their settlement mean.
+//! German meanings of the fields of contracts, goods receipts and their settlement.
 
 pub const WOERTER: &[(&str, &str)] = &[
     (
         "Abrechnung*.art",
-        "end: alles, weniger die Abschläge; abschlag: ein Teil vorab; nachverguetung: mehr oder weniger auf schon Abgerechnetes.",
+        "end: alles, weniger die Abschläge; abschlag: ein Teil vorab; nachverguetung: mehr oder weniger auf \
+         schon Abgerechnetes.",
     ),
     ("Abrechnung*.status", "Status des Belegs; ist er storniert, rechnet er nichts ab."),
     ("Abrechnung*.anzahl", "Zahl der Annahmescheine."),
@@ -51,7 +52,8 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("Analyse*.version", "Zählt die Analysen und Freigaben des Scheins, ab 1."),
     (
         "Annahmeschein*.schema",
-        "Nummer des Schemas, nach dem abgerechnet wird; null: nach den Feldern des Scheins. In Anfragen ohne Angabe das seines Kontrakts, sonst das einzige des Artikels.",
+        "Nummer des Schemas, nach dem abgerechnet wird; null: nach den Feldern des Scheins. In Anfragen ohne \
+         Angabe das seines Kontrakts, sonst das einzige des Artikels.",
     ),
     (
         "Kontrakt*.schema",
@@ -59,7 +61,8 @@ pub const WOERTER: &[(&str, &str)] = &[
     ),
     (
         "abgerechnet",
-        "Was zum Preis des Kontrakts mit Annahmescheinen abgerechnet ist, in seiner Einheit; null, wo sie kein Gewicht ist.",
+        "Was zum Preis des Kontrakts mit Annahmescheinen abgerechnet ist, in seiner Einheit; null, wo sie kein \
+         Gewicht ist.",
     ),
     ("AbrechnungsSchrittZeile*.satz", "Satz dieser Zeile, in der Einheit des Schritts."),
     ("TabellenZeile.satz", "Satz dieser Zeile, in der Einheit des Schritts."),
@@ -113,7 +116,8 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("Abrechnung*.einheit", "%, EUR/t oder EUR (je Schein)."),
     (
         "Abrechnung*.bezug",
-        "Worauf der Satz zählt: brutto, vorher; grundpreis, vorher; brutto, netto, nach:CODE. In einer Rechnung der Wert davon.",
+        "Worauf der Satz zählt: brutto, vorher; grundpreis, vorher; brutto, netto, nach:CODE. In einer Rechnung \
+         der Wert davon.",
     ),
     ("Abrechnung*.zeilen", "Zeilen der Tabelle (von, bis, satz) oder Stufen der Staffel (bis, satz)."),
     ("Annahmeschein*.lieferdatum", "Tag der Lieferung."),

@@ -1,5 +1,6 @@
-//! The page that explains the interface and lets one try it: Swagger UI 5.35 (Apache-2.0, its
-//! licence stands beside it), in the binary, without any other server. docs/ARCHITECTURE.md says why this one.
+//! The /docs page, which explains the interface and lets visitors try it: Swagger UI 5.35 (Apache-2.0, its
+//! licence is in `swagger-ui`), embedded in the binary and loading nothing from other servers.
+//! docs/ARCHITECTURE.md gives the reason for this choice.
 
 use std::sync::OnceLock;
 
@@ -9,14 +10,14 @@ use crate::platform::http::encoding::{accepts_gzip, inflated};
 use crate::platform::http::reply::Reply;
 use crate::platform::http::shape::Answer;
 
-/// Only scripts of this server run, and they call only this server.
+/// Content security policy: only scripts of this server run, and they call only this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub enum File {
     Plain(&'static [u8]),
     Both(&'static [u8], &'static [u8]),
-    /// Compressed with gzip; it is inflated for the first client that wants it so.
+    /// Compressed with gzip; inflated once, for the first client that does not accept gzip.
     Packed(&'static [u8], &'static OnceLock<Vec<u8>>),
 }
 

@@ -1,4 +1,4 @@
-//! Logging in and out, setting a password with a link, the own account.
+//! Logging in and out, setting a password with a link, and the person's own account.
 
 use maud::html;
 use rusqlite::Connection;
@@ -7,7 +7,7 @@ use super::passwords::check;
 use super::people::{self, Person};
 use super::zugaenge::companies;
 use crate::leitstand::home::zustand::CANNOT_WRITE;
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::done::{Done, Hashed, InstallationChange, Response};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{facts, field, form, form_to, refusal};
 use crate::leitstand::kit::{frame, resume};
@@ -31,26 +31,36 @@ pub fn show_log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let cannot_write = request.app.gate.writer.watch.has_failed();
     let body = html! {
         (last_in_words(request))
-        // A session has to be written, too.
+        // Logging in writes a session, which fails, too.
         @if cannot_write {
-            p.refused { (CANNOT_WRITE) " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern." }
+            p.refused {
+                (CANNOT_WRITE)
+                " Anmelden geht erst, wenn wieder Platz ist: Dateien löschen oder die Platte vergrößern."
+            }
         }
         (form_to(request, LOG_IN_PATH, inside, "Anmelden", false))
         @if !people::is_anybody(db.connection)? {
-            p.empty { "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user create NAME" }
+            p.empty {
+                "Noch hat niemand einen Zugang. Der erste entsteht auf der Kommandozeile: partnerd user \
+                 create NAME"
+            }
         }
         h2 { "Passwort vergessen?" }
-        p { "Wer alles verwaltet, macht einen Link für ein neues: im Leitstand unter Zugänge, auf der Seite der Person, mit „Neuer Link“. "
-            "Ist das niemand anderes, macht ihn am Server dieser Befehl: " code { "partnerd user link \"NAME\"" } }
+        p {
+            "Wer alles verwaltet, macht einen Link für ein neues: im Leitstand unter Zugänge, auf der Seite \
+             der Person, mit „Neuer Link“. "
+            "Ist das niemand anderes, macht ihn am Server dieser Befehl: "
+            code { "partnerd user link \"NAME\"" }
+        }
     };
     Ok(frame::page(request, "Anmelden", body))
 }
 
-/// An unknown name costs as much time as a wrong password, and is answered alike.
+/// Logs in. An unknown name takes as long as a wrong password and gets the same answer.
 pub fn log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     let (name, password) = (request.field("name").to_owned(), request.field_as_typed("passwort").to_owned());
     let known = people::hash_of(db.connection, &name)?;
-    // Behind the last statement: a read that is stopped runs again, and its attempt counts once.
+    // After the last statement: an aborted read runs again, and the attempt must count once.
     let attempt = request.app.attempts.begin(&name, request.address, request.now)?;
     let (now, before) = (request.now, request.cookie.clone());
     let back = resume::back(request);
@@ -62,15 +72,15 @@ pub fn log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
             return Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
         };
         let cookie = people::secret()?;
-        let change: HouseChange = Box::new(move |connection| {
-            // Meanwhile the person may have been deactivated, or the password changed.
+        let change: InstallationChange = Box::new(move |connection| {
+            // The person may have been deactivated meanwhile, or the password changed.
             if people::hash_of(connection, &name)? != Some((id, hash.clone())) {
                 return Err(Failure::not_found("Dieser Zugang"));
             }
             people::end_session(connection, &before)?;
             people::begin_session(connection, id, &cookie, now)?;
             let cookie = Some(cookie.clone());
-            let to = || Done { to: "/leitstand".to_owned(), ..Done::default() };
+            let to = || Done::of(Response::Redirect("/leitstand".to_owned()));
             Ok(Done { cookie, person: Some(id), ..back.clone().map_or_else(to, resume::resumed) })
         });
         Ok(change)
@@ -82,20 +92,21 @@ pub fn show_log_out(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     frame::form_page(request, "Abmelden", &[], what, "Abmelden", false)
 }
 
-pub fn log_out(request: &PageRequest) -> Result<HouseChange> {
+pub fn log_out(request: &PageRequest) -> Result<InstallationChange> {
     let cookie = request.cookie.clone();
     Ok(Box::new(move |connection| {
         people::end_session(connection, &cookie)?;
-        let to = LOG_IN_PATH.to_owned();
-        Ok(Done { to, cookie: Some(String::new()), ..Done::default() })
+        let response = Response::Redirect(LOG_IN_PATH.to_owned());
+        Ok(Done { cookie: Some(String::new()), ..Done::of(response) })
     }))
 }
 
-/// Whose link it is; refused where it holds no more.
+/// Returns the person of the link; refuses if it is no longer valid.
 fn of_link(request: &PageRequest, connection: &Connection) -> Result<Person> {
     let secret = request.param("link");
     people::of_link(connection, secret, request.now)?.ok_or_else(|| {
-        let message = "Dieser Link gilt nicht mehr: Er gilt eine Stunde lang und nur einmal. Einen neuen gibt, wer die Zugänge verwaltet.";
+        let message = "Dieser Link gilt nicht mehr: Er gilt eine Stunde lang und nur einmal. Einen neuen \
+             gibt, wer die Zugänge verwaltet.";
         Refusal::new(Code::NichtGefunden, message).into()
     })
 }
@@ -129,21 +140,21 @@ pub fn set_password(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> 
     let person = of_link(request, db.connection)?;
     let password = new_password(request, &person.name)?;
     let (secret, now) = (request.param("link").to_owned(), request.now);
-    // Of two forms with the same link the second comes too late.
+    // The second of two forms with the same link is refused.
     let whose = move |connection: &Connection| {
         people::of_link(connection, &secret, now)?.ok_or_else(|| Failure::not_found("Dieser Link"))
     };
     Ok(Box::new(move || with_password(whose, &password, now, "/leitstand", "Das Passwort ist gesetzt.")))
 }
 
-/// Hashes a password, to be set for whom `whose` finds then; it begins the only session that they have.
+/// Hashes the password, then sets it for the person that `whose` returns and begins their only session.
 fn with_password(
     whose: impl Fn(&Connection) -> Result<Person> + Send + 'static,
     password: &str,
     now: Instant,
     to: &'static str,
     note: &'static str,
-) -> Result<HouseChange> {
+) -> Result<InstallationChange> {
     let (hash, cookie) = (hash(password)?, people::secret()?);
     Ok(Box::new(move |connection| {
         let person = whose(connection)?;
@@ -166,14 +177,18 @@ pub fn show_account(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         p { "Danach gilt die Anmeldung nur noch auf diesem Gerät." }
     };
     let body = html! {
-        (facts(&[("Name", person.name.clone()), ("Rolle", person.rolle.as_str().to_owned()), ("Firmen", companies(request, person))]))
+        (facts(&[
+            ("Name", person.name.clone()),
+            ("Rolle", person.rolle.as_str().to_owned()),
+            ("Firmen", companies(request, person))
+        ]))
         p.actions { a.button href="/leitstand/abmelden" { "Abmelden" } }
         (form(request, inside, "Passwort ändern", false))
     };
     Ok(frame::page(request, "Mein Zugang", body))
 }
 
-/// Proves, with the delay of a log-in, that the password of who asks was typed into a field.
+/// Returns a check, delayed like a log-in, that the field contains the password of the logged-in person.
 pub fn own_password(
     request: &PageRequest,
     db: &Snapshot<'_>,
@@ -182,7 +197,7 @@ pub fn own_password(
 ) -> Result<impl FnOnce() -> Result<()> + Send + use<>> {
     let name = request.person.as_ref().map_or("", |person| person.name.as_str());
     let (typed, known) = (request.field_as_typed(field).to_owned(), people::hash_of(db.connection, name)?);
-    // Behind the last statement, as in log_in.
+    // After the last statement, as in `log_in`.
     let attempt = request.app.attempts.begin(name, request.address, request.now)?;
     Ok(move || {
         let holds = has_hash(&typed, known.as_ref().map(|(_, hash)| hash.as_str()))?;

@@ -1,4 +1,5 @@
-//! Who is let in: from where, by which name of this machine, with which session, to which page and company.
+//! Admits requests: from which address, to which name of this machine, with which session, for which page and
+//! company.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use super::anmelden::LOG_IN_PATH;
 use super::people::{self, Person};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{AppState, Page, PageRequest, Take, fields};
+use crate::leitstand::kit::upload::Form;
 use crate::master::tenants::{self, Tenant};
 use crate::platform::db::TenantId;
 use crate::platform::db::readers::Lane;
@@ -26,15 +28,16 @@ fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
     gate.policy.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))
 }
 
-/// Whether the browser speaks TLS: to us, or to a proxy of ours that says so.
+/// Whether the browser uses TLS: with us, or with a proxy of ours that says so.
 pub fn is_encrypted(app: &AppState, request: &Request) -> bool {
     let says_so = request.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
     app.gate.policy.leitstand.certificate.is_some() || is_of_proxy(&app.gate, request) && says_so
 }
 
-/// Whether the Host of a request is this machine (D27): localhost, an address of it, or in the setting `hosts`. A page
-/// elsewhere can point its own name here (DNS rebinding). Of the addresses of this machine those are known that every
-/// machine has, and the one that was connected to, `local`; those of a proxy of ours are not.
+/// Whether the Host of a request names this machine (D27): localhost, one of its addresses, or an entry of
+/// the setting `hosts`. This stops DNS rebinding, where a page elsewhere points its own name here. The known
+/// addresses are loopback and `local`, the one connected to; the addresses of our proxies are unknown, so
+/// behind them any address passes.
 fn knows_host(zugang: &Zugang, headers: &HeaderMap, local: IpAddr, is_of_proxy: bool) -> bool {
     let Some(name) = host_name(headers) else { return false };
     match host::address(&name).map(|address| address.to_canonical()) {
@@ -46,11 +49,11 @@ fn knows_host(zugang: &Zugang, headers: &HeaderMap, local: IpAddr, is_of_proxy: 
     }
 }
 
-/// Why a request is not let in, and what its row in the log names.
+/// The answer to a request that is not admitted, and the data of its audit row.
 pub struct Refused {
     pub reply: Reply,
     pub person: Option<i64>,
-    /// The company in its path, where they see it.
+    /// The company in its path, if the person sees it.
     pub firma: Option<TenantId>,
 }
 
@@ -60,7 +63,7 @@ impl From<Reply> for Box<Refused> {
     }
 }
 
-/// Lets a request in: who asks, and for which page of which company.
+/// Admits a request: finds the person, the page and the company.
 pub fn admit(
     app: &Arc<AppState>,
     request: &Request,
@@ -80,7 +83,6 @@ pub fn admit(
         person: person.as_ref().map(|person| person.id),
         firma: firma.as_ref().map(|firma| firma.id),
     })?;
-    let (form, refusal, tried, notes) = Default::default();
     let (address, base) = (neighbourhood(address), base(app, request));
     Ok(PageRequest {
         app: Arc::clone(app),
@@ -94,30 +96,33 @@ pub fn admit(
         ids,
         query,
         query_text: request.query.clone(),
-        form,
-        refusal,
-        tried,
-        notes,
+        form: Form::default(),
+        refusal: None,
+        tried: None,
+        notes: Vec::new(),
         cookie,
     })
 }
 
-/// How the browser calls this machine.
+/// The address of this machine in the browser.
 fn base(app: &AppState, request: &Request) -> String {
     let scheme = if is_encrypted(app, request) { "https" } else { "http" };
     let host = request.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
     format!("{scheme}://{host}")
 }
 
-/// Refuses what comes from where nobody may come from, or to a name that is not this machine's.
+/// Refuses requests from disallowed addresses and to names that are not this machine's.
 fn check_way(app: &AppState, request: &Request) -> std::result::Result<(), Reply> {
     if app.gate.policy.leitstand.modus == Modus::Lokal && !app.gate.is_local(request) {
-        let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung leitstand = \"netz\" öffnet ihn für das Netz; vor einem Proxy braucht es dazu trusted_proxies.";
+        let message = "Der Leitstand ist nur an dem Rechner zu sehen, auf dem er läuft. Die Einstellung \
+             leitstand = \"netz\" öffnet ihn für das Netz; vor einem Proxy braucht es dazu trusted_proxies.";
         return Err(coded(403, Code::ScopeFehlt, message));
     }
     let is_of_proxy = is_of_proxy(&app.gate, request);
     if !knows_host(&app.gate.policy.leitstand, &request.headers, request.local, is_of_proxy) {
-        let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne https:// und Port).";
+        let message = "Unter diesem Namen ist der Leitstand nicht zu sehen. Bitte die Adresse des Rechners \
+             benutzen, oder das, was in der Adresszeile steht, in die Einstellung hosts eintragen (ohne \
+             https:// und Port).";
         return Err(coded(421, Code::AnfrageUngueltig, message));
     }
     Ok(())
@@ -141,7 +146,7 @@ fn firma_in<'f>(path: &str, firmen: &'f [Tenant]) -> Option<&'f Tenant> {
 
 type Wanted = (&'static Page, Vec<String>, Vec<(String, String)>);
 
-/// The page of a path, the variable segments of the path behind the company, and the query.
+/// Returns the page of a path, the variable segments after the company, and the query.
 fn wanted(
     app: &AppState,
     request: &Request,
@@ -163,7 +168,7 @@ fn wanted(
         return Err(coded(405, Code::MethodeNichtErlaubt, message).with("allow", "GET"));
     }
     if is_post && person.is_none() && page.access != Access::Open {
-        // What was typed goes through the log-in ([`crate::leitstand::kit::resume`]).
+        // The typed values pass through the log-in page ([`crate::leitstand::kit::resume`]).
         let log_in = app.pages.iter().find(|page| page.pattern == LOG_IN_PATH);
         return Ok((log_in.ok_or_else(unknown)?, Vec::new(), Vec::new()));
     }
@@ -175,9 +180,11 @@ fn wanted(
     Ok((page, ids, query))
 }
 
-const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu laden und noch einmal absenden.";
+const FOREIGN: &str = "Das Formular kommt nicht von dieser Seite, oder es ist zu alt. Bitte die Seite neu \
+     laden und noch einmal absenden.";
 
-/// Whether this person may see the page, or send its form. A company that they do not see is as one that is not there.
+/// Checks that this person may see the page, or send its form. A company that they do not see does not exist
+/// for them.
 fn check(
     page: &Page,
     person: Option<&Person>,
@@ -207,7 +214,7 @@ fn coded(status: u16, code: Code, message: &str) -> Reply {
     Reply { code: Some(code), ..frame::refused(status, message) }
 }
 
-/// Whether a form was sent by a page of ours, as far as the browser says.
+/// Whether the form was sent from one of our pages, as far as the browser tells.
 fn is_from_here(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let site = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
@@ -218,7 +225,7 @@ fn is_from_here(headers: &HeaderMap) -> bool {
     site && origin
 }
 
-/// The cookie of a browser, if it has the form of ours.
+/// The cookie of the browser, if it looks like one of ours.
 pub fn cookie(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all("cookie").iter().filter_map(|value| value.to_str().ok());
     let mut cookies = values.flat_map(|value| value.split(';'));
@@ -228,7 +235,7 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
 }
 
 pub fn check_token(page_request: &PageRequest) -> Result<()> {
-    // Digests are compared, so that the time says nothing.
+    // Compares digests, so that the timing reveals nothing.
     if people::digest(page_request.field("token")) == people::digest(&page_request.token()) {
         return Ok(());
     }
@@ -245,7 +252,8 @@ mod tests {
     fn only_this_machine_is_known() {
         let hosts = ["muehle.local", "198.51.100.4", "2001:db8::4"].map(str::to_owned).to_vec();
         let zugang = Zugang { hosts, ..Zugang::default() };
-        // The Host; whether it is known where 192.0.2.7 was connected to, and where a proxy of ours connected to ::1.
+        // The Host; whether it is known after a direct connection to 192.0.2.7, and through a proxy of ours
+        // to ::1.
         for (host, directly, by_proxy) in [
             ("localhost", true, true),
             ("LOCALHOST:8080", true, true),

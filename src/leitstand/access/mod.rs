@@ -1,4 +1,4 @@
-//! Whom a page is for: a table of roles (D27).
+//! Who may see a page and send its form: a table of roles (D27).
 
 pub mod anmelden;
 pub mod entry;
@@ -14,17 +14,17 @@ use people::{Person, Rolle};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Open,
-    /// Whoever is logged in; its form, too.
+    /// Everybody who is logged in; also for its form.
     Person,
     /// The everyday work of the company in its path.
     Firma,
-    /// What else belongs to that company: keys, settings, its log, imports, erasing.
+    /// The administration of that company: keys, settings, its log, imports, erasing.
     Verwaltung,
-    /// Who may change everything of all companies.
+    /// The whole installation, for people who may change everything of all companies.
     Haus,
 }
 
-/// What a person may do with a page.
+/// The rights of a person on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rights {
     pub sees: bool,
@@ -36,7 +36,7 @@ impl Access {
         matches!(self, Access::Firma | Access::Verwaltung)
     }
 
-    /// The table of roles (D27), of companies that the person sees.
+    /// The table of roles (D27), for companies that the person sees.
     pub fn rights(self, person: &Person) -> Rights {
         let (sees, sends) = match (self, person.rolle) {
             (Access::Open | Access::Person, _) => (true, true),
@@ -44,7 +44,7 @@ impl Access {
             (Access::Firma, Rolle::Buero | Rolle::Verwalten) => (true, true),
             (Access::Verwaltung, Rolle::Buero) => (false, false),
             (Access::Verwaltung, Rolle::Verwalten) => (true, true),
-            (Access::Haus, _) => (person.keeps_house(), person.keeps_house()),
+            (Access::Haus, _) => (person.manages_installation(), person.manages_installation()),
         };
         Rights { sees, sends }
     }

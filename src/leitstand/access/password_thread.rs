@@ -1,4 +1,4 @@
-//! The thread that hashes passwords, which may hold up nobody else.
+//! The thread that hashes passwords, so that hashing delays no other request.
 
 use std::sync::Arc;
 use std::thread::sleep;
@@ -10,19 +10,19 @@ use crate::platform::db::writer::critical::Worker;
 use crate::platform::failure::{Failure, Result, unpanicked};
 use crate::platform::http::budget::Budget;
 
-/// Passwords that wait at most, those of all and of one person or address; whoever comes then is answered 503.
+/// Most passwords waiting, in all and of one person or address; further ones are answered 503.
 const PASSWORDS_WAITING_MAX: usize = 64;
 const PASSWORDS_WAITING_SHARE: usize = 4;
 
-/// Does one piece of work after the other; it ends when this is dropped.
+/// Runs one piece of work after the other; its thread ends when this is dropped.
 pub struct PasswordThread {
     worker: Worker<Box<dyn FnOnce() + Send>>,
     places: Arc<Budget>,
 }
 
 impl PasswordThread {
-    /// Starts it. It pauses as long as it has worked, so that it takes half of one core at most, whoever asks and however
-    /// often.
+    /// Starts the thread. It pauses as long as it has worked, so that it takes at most half of one core,
+    /// whatever the load.
     pub fn start() -> Result<PasswordThread> {
         let work = |work: Box<dyn FnOnce() + Send>| {
             let begun = Moment::now();
@@ -33,7 +33,8 @@ impl PasswordThread {
         Ok(PasswordThread { worker, places: Budget::new(PASSWORDS_WAITING_MAX, PASSWORDS_WAITING_SHARE) })
     }
 
-    /// Waits for its turn and then for the work, on an account.
+    /// Waits for a place in the queue and then for the result; `account` limits each person or address to
+    /// their share.
     pub async fn run<T: Send + 'static>(
         &self,
         account: &str,

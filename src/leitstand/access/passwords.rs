@@ -1,4 +1,4 @@
-//! Passwords: which are taken, and how long one who guesses must wait.
+//! Passwords: which are accepted, and how long somebody who guesses must wait.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,26 +9,27 @@ use crate::platform::failure::{Result, locked};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// Fewest and most characters of a password. What is hashed has a bound.
+/// Fewest and most characters of a password. The upper bound limits the bytes to hash.
 const PASSWORD_CHARACTERS: std::ops::RangeInclusive<usize> = 10..=200;
 
-/// Names, and names with an address, that are remembered at most.
+/// Most names, and names with an address, that are remembered.
 const ATTEMPTS_REMEMBERED_MAX: usize = 20_000;
 
-/// Wrong passwords of a name from one address that cost no time.
+/// Wrong passwords for a name from one address that cause no delay.
 const FREE_ATTEMPTS: u32 = 3;
 
-/// Wrong passwords of a name from all addresses together, behind which each address has one attempt and then waits as
-/// long as anybody: who guesses from many addresses is slowed, and who knows the password is let in.
+/// Wrong passwords for a name from all addresses together. Beyond it each address has one attempt and then
+/// waits the longest time: guessing from many addresses is slowed, and somebody who knows the password still
+/// gets in.
 const SPREAD_ATTEMPTS: u32 = 20;
 
-/// The longest that a name must wait after a wrong password, in seconds.
+/// Longest delay for a name after a wrong password, in seconds.
 const WAIT_SECONDS_MAX: i64 = 300;
 
-/// After so many milliseconds without an attempt a name begins anew: an hour.
+/// Milliseconds without an attempt after which a name starts anew: an hour.
 const FORGOTTEN_AFTER_MILLIS: i64 = 60 * 60 * 1_000;
 
-/// The beginnings that lists of stolen passwords show most often, among those that are long enough.
+/// The most common beginnings in lists of stolen passwords, among the passwords that are long enough.
 const COMMON_BEGINNINGS: &[&str] = &[
     "1234567890",
     "0123456789",
@@ -76,7 +77,7 @@ const COMMON_BEGINNINGS: &[&str] = &[
     "leitstand1",
 ];
 
-/// Refuses a password that is too short or among the first that anybody tries.
+/// Refuses a password that is too short or among the first to be guessed.
 pub fn check(password: &str, name: &str) -> Result<()> {
     let refuse = |message: &str| Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
     if !PASSWORD_CHARACTERS.contains(&password.chars().count()) {
@@ -94,15 +95,15 @@ pub fn check(password: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A name, or a name with an address.
+/// Digest of a name, or of a name with an address.
 type Who = [u8; 32];
 
-/// The attempts that were no success, of each name and of each name from each address, whether somebody has the name or
-/// not: how many, and when the last one was.
+/// Failed attempts for each name and for each name with an address, whether the name exists or not: how many,
+/// and when the last one was, in milliseconds.
 #[derive(Default)]
 pub struct Attempts(Mutex<HashMap<Who, (u32, i64)>>);
 
-/// An attempt that is under way. Where it is dropped before the password was looked at it does not count.
+/// An attempt under way. If it is dropped before the password was checked, it does not count.
 pub struct Attempt {
     attempts: Arc<Attempts>,
     whose: [Who; 2],
@@ -110,8 +111,8 @@ pub struct Attempt {
 }
 
 impl Attempts {
-    /// Counts an attempt before its password is looked at, so that many at once count as many; refused while the name
-    /// must wait at this address.
+    /// Counts an attempt before its password is checked, so that parallel attempts all count. Refuses while
+    /// the name must wait at this address.
     pub fn begin(self: &Arc<Attempts>, name: &str, address: IpAddr, now: Instant) -> Result<Attempt> {
         let (name, now) = (name.trim().to_lowercase(), now.millis());
         let whose = [digest(&name), digest(&format!("{name}\n{address}"))];
@@ -139,7 +140,8 @@ impl Attempts {
     }
 }
 
-/// How long a name waits at an address after so many wrong passwords, from all addresses and from this one.
+/// Seconds that a name waits at an address after so many wrong passwords, from all addresses and from this
+/// one.
 fn pause_seconds(by_all: u32, here: u32) -> i64 {
     match here {
         0 => 0,
@@ -150,7 +152,7 @@ fn pause_seconds(by_all: u32, here: u32) -> i64 {
 }
 
 impl Attempt {
-    /// The password was looked at: a wrong one counts.
+    /// Ends an attempt whose password was checked; a wrong one counts.
     pub fn end(mut self, is_right: bool) {
         self.counts = !is_right;
         if is_right {
@@ -196,7 +198,7 @@ mod tests {
         Instant::from_millis(second * 1_000)
     }
 
-    /// Whether an attempt is let in; its password is right, wrong, or never looked at.
+    /// Whether an attempt is admitted; its password is right, wrong, or never checked.
     fn tries(attempts: &Arc<Attempts>, name: &str, from: u8, second: i64, is_right: Option<bool>) -> bool {
         let attempt = attempts.begin(name, IpAddr::from([192, 0, 2, from]), at(second));
         let is_let_in = attempt.is_ok();

@@ -1,5 +1,5 @@
-//! People (D27): who they are, the links with which they set a password, and their sessions. Of links and cookies only
-//! digests are stored.
+//! People (D27): who they are, the links with which they set a password, and their sessions. Links and
+//! cookies are stored only as digests.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
@@ -16,10 +16,10 @@ use crate::rules::error::{Code, Refusal};
 
 const PEOPLE_MAX: i64 = 1_000;
 
-/// Sessions of a person at most; the oldest go.
+/// Most sessions of a person; beyond it the oldest end.
 const SESSIONS_OF_PERSON_MAX: i64 = 10;
 
-/// How long a link holds, in milliseconds: an hour.
+/// How long a link is valid, in milliseconds: an hour.
 pub const LINK_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// How long a session lasts, in milliseconds: twelve hours.
@@ -28,7 +28,7 @@ pub const SESSION_MILLIS: i64 = 12 * 60 * 60 * 1_000;
 const NAME_CHARACTERS_MAX: usize = 60;
 
 choice! {
-    /// What each may see and change says `Access::rights`.
+    /// `Access::rights` says what each role may see and change.
     pub enum Rolle {
         Ansehen = "ansehen",
         Buero = "buero",
@@ -38,18 +38,18 @@ choice! {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// The number, which the audit log names.
+    /// The number, as in the audit log.
     pub id: i64,
     pub name: String,
     pub rolle: Rolle,
-    /// The companies that they see; none named means all.
+    /// The companies that they see; `None` means all.
     pub firmen: Option<Vec<TenantId>>,
     pub aktiv: bool,
     pub has_password: bool,
 }
 
 impl Rolle {
-    /// What it may do, in the words of the people.
+    /// What the role may do, in German.
     pub const fn meaning(self) -> &'static str {
         match self {
             Rolle::Ansehen => "sieht alles, ändert nichts",
@@ -64,12 +64,12 @@ impl Person {
         self.firmen.as_ref().is_none_or(|firmen| firmen.contains(&firma))
     }
 
-    /// What the log says of a change of their access.
+    /// The administration event of a change of their access.
     pub fn event(&self, tat: AdminAction) -> AdminEvent {
         AdminEvent::new(tat, Art::Zugang).id(self.id).name(&self.name)
     }
 
-    pub fn keeps_house(&self) -> bool {
+    pub fn manages_installation(&self) -> bool {
         self.rolle == Rolle::Verwalten && self.firmen.is_none()
     }
 }
@@ -108,7 +108,7 @@ pub fn list(connection: &Connection) -> Result<Vec<Person>> {
     statement.query_and_then([], |row| person(connection, row))?.collect()
 }
 
-/// The person with this name, in any case.
+/// Finds a person by name, ignoring case.
 pub fn find(connection: &Connection, name: &str) -> Result<Option<Person>> {
     first(connection, &format!("{SELECT_PERSON} where p.name = ?1"), [name.trim()])
 }
@@ -121,7 +121,7 @@ pub fn is_anybody(connection: &Connection) -> Result<bool> {
     Ok(connection.prepare_cached("select 1 from person limit 1")?.exists([])?)
 }
 
-/// Adds a person who sees these companies, or all; the number.
+/// Adds a person who sees these companies, or all with `None`; returns their number.
 pub fn create(
     connection: &Connection,
     name: &str,
@@ -154,7 +154,7 @@ pub fn create(
     Ok(id)
 }
 
-/// What the log says of a new person who sees these companies; none named: all.
+/// The administration event of a new person who sees these companies; all if none are named.
 pub fn created(id: i64, name: &str, rolle: Rolle, firmen: &[&str]) -> AdminEvent {
     let granted = [Changed::of("role", "", rolle.as_str()), Changed::of("companies", "", firmen.join(", "))];
     let event = AdminEvent::new(AdminAction::Angelegt, Art::Zugang).id(id).name(name.trim());
@@ -168,8 +168,8 @@ pub fn name_of(id: i64, people: &[Person]) -> String {
 
 pub const FIRST_PERSON_NAME: &str = "Leitung";
 
-/// A link with which the first person begins, where nobody has a password yet: who it is, and the secret; none where a
-/// link that was made before still holds.
+/// Makes the link with which the first person begins, if nobody has a password yet. Returns the person and
+/// the secret, or no secret if an earlier link is still valid.
 pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Person, Option<String>)>> {
     if connection.prepare("select 1 from person where hash is not null limit 1")?.exists([])? {
         return Ok(None);
@@ -177,7 +177,7 @@ pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Perso
     if !is_anybody(connection)? {
         create(connection, FIRST_PERSON_NAME, Rolle::Verwalten, None, now)?;
     }
-    let person = list(connection)?.into_iter().find(|person| person.aktiv && person.keeps_house());
+    let person = list(connection)?.into_iter().find(|person| person.aktiv && person.manages_installation());
     let Some(person) = person else { return Ok(None) };
     let holds = "select 1 from person_link where person_id = ?1 and bis > ?2";
     if connection.prepare(holds)?.exists(params![person.id, now.millis()])? {
@@ -188,7 +188,7 @@ pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Perso
     Ok(Some((person, Some(secret))))
 }
 
-/// Lets a person log in again, or no longer: then their sessions end at once, and their link holds no more.
+/// Activates or deactivates a person. Deactivation ends their sessions and their link at once.
 pub fn set_active(connection: &Connection, id: i64, active: bool) -> Result<()> {
     connection.execute("update person set aktiv = ?2 where id = ?1", params![id, active])?;
     if active { Ok(()) } else { lock_out(connection, id) }
@@ -200,7 +200,7 @@ fn lock_out(connection: &Connection, id: i64) -> Result<()> {
     Ok(())
 }
 
-/// A secret of 256 random bits, as it stands in links and cookies.
+/// A secret of 256 random bits in hex, for links and cookies.
 pub fn secret() -> Result<String> {
     Ok(hex(&random::<32>()?))
 }
@@ -209,7 +209,7 @@ pub fn digest(secret: &str) -> [u8; 32] {
     Sha256::digest(secret).into()
 }
 
-/// Stores the link of a person, in place of an earlier one.
+/// Stores the link of a person, replacing an earlier one.
 pub fn store_link(connection: &Connection, id: i64, secret: &str, now: Instant) -> Result<()> {
     connection.execute(
         "insert into person_link (person_id, digest, bis) values (?1, ?2, ?3)
@@ -219,7 +219,7 @@ pub fn store_link(connection: &Connection, id: i64, secret: &str, now: Instant) 
     Ok(())
 }
 
-/// The link of a person, if they have one: until when it holds, and what tells it from the one that is made next.
+/// The link of a person, if any: until when it is valid, and a value that differs for each link.
 pub fn link_of(connection: &Connection, id: i64) -> Result<Option<(Instant, String)>> {
     let mut statement =
         connection.prepare_cached("select bis, lower(hex(digest)) from person_link where person_id = ?1")?;
@@ -227,7 +227,7 @@ pub fn link_of(connection: &Connection, id: i64) -> Result<Option<(Instant, Stri
     Ok(link.map(|(until, stored)| (until, hex(&digest(&stored)))))
 }
 
-/// Whose link this is, while it holds.
+/// The person of a link while it is valid.
 pub fn of_link(connection: &Connection, secret: &str, now: Instant) -> Result<Option<Person>> {
     let sql = format!(
         "{SELECT_PERSON} join person_link l on l.person_id = p.id where l.digest = ?1 and l.bis > ?2 and p.aktiv = 1"
@@ -235,7 +235,7 @@ pub fn of_link(connection: &Connection, secret: &str, now: Instant) -> Result<Op
     first(connection, &sql, params![digest(secret), now])
 }
 
-/// Sets a password; whoever is logged in with the old one, or has a link, is so no longer.
+/// Sets a password and ends the person's sessions and link.
 pub fn set_password(connection: &Connection, id: i64, hash: &str) -> Result<()> {
     connection.execute("update person set hash = ?2 where id = ?1", params![id, hash])?;
     lock_out(connection, id)
@@ -247,7 +247,7 @@ pub fn hash_of(connection: &Connection, name: &str) -> Result<Option<(i64, Strin
     Ok(statement.query_row([name.trim()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-/// Begins a session with a cookie that was made for it, and sweeps those that are over.
+/// Begins a session with a new cookie, and deletes expired sessions and links.
 pub fn begin_session(connection: &Connection, id: i64, cookie: &str, now: Instant) -> Result<()> {
     connection.execute("delete from person_sitzung where bis <= ?1", [now])?;
     connection.execute("delete from person_link where bis <= ?1", [now])?;
@@ -270,7 +270,7 @@ pub fn of_session(connection: &Connection, cookie: &str, now: Instant) -> Result
     first(connection, &sql, params![digest(cookie), now])
 }
 
-/// When the newest session of a person began; those that were ended or swept are not there any more.
+/// When the newest session of a person began; ended and deleted ones do not count.
 pub fn newest_session(connection: &Connection, id: i64) -> Result<Option<Instant>> {
     let mut statement =
         connection.prepare_cached("select max(bis) from person_sitzung where person_id = ?1")?;

@@ -1,4 +1,4 @@
-//! What a key may do, in the words of a form: purposes and single scopes.
+//! The scopes of a key in the words of a form: purposes and single scopes.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use crate::platform::gate::access::key_changes;
 use crate::rules::choice::Choice;
 use crate::rules::scope::{Purpose, Scope, ScopeSet};
 
-/// The name of the field with the single scopes, where a refusal of them stands.
+/// Name of the field with the single scopes, where their refusal is shown.
 pub const SCOPE: &str = "scope";
 
 fn purpose(purpose: Purpose) -> &'static str {
@@ -48,7 +48,7 @@ fn scope(scope: Scope) -> &'static str {
     }
 }
 
-/// Scopes in words: everything, a purpose, or each.
+/// Scopes in words: everything, a purpose, or each scope.
 pub fn in_words(scopes: ScopeSet) -> String {
     if scopes == ScopeSet::all() {
         return "alles".to_owned();
@@ -68,7 +68,7 @@ fn ticked<'a>(request: &'a PageRequest, name: &'a str) -> impl Iterator<Item = &
     request.form.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-/// The scopes that were ticked; none where nothing was. What nobody knows is left out.
+/// The ticked scopes; `None` if nothing was ticked. Unknown values are ignored.
 pub fn read(request: &PageRequest) -> Option<ScopeSet> {
     if request.field("alles") == "ja" {
         return Some(ScopeSet::all());
@@ -77,7 +77,8 @@ pub fn read(request: &PageRequest) -> Option<ScopeSet> {
     key_changes::scopes(&purposes, ticked(request, SCOPE).filter_map(Scope::parse).collect())
 }
 
-/// The part of a form in which scopes are ticked; those of the key are, or what was typed before.
+/// The part of a form that chooses scopes. Ticked are the values sent before or, at first, the scopes stored
+/// for the key.
 pub fn fields(request: &PageRequest, stored: Option<ScopeSet>) -> Markup {
     let refused = request.refusal.as_deref().and_then(|refusal| refusal.of_field(SCOPE));
     let is_sent = !request.form.fields.is_empty();
@@ -88,18 +89,31 @@ pub fn fields(request: &PageRequest, stored: Option<ScopeSet>) -> Markup {
         fieldset aria-describedby=[refused.map(|_| "fehler-scope")] {
             legend { "Wofür ist der Schlüssel?" }
             @for known in Purpose::ALL {
-                div { label { input type="checkbox" name="zweck" value=(known.as_str()) checked[has("zweck", known.as_str())]; " " (purpose(*known)) } }
+                div { label {
+                    input type="checkbox" name="zweck" value=(known.as_str())
+                        checked[has("zweck", known.as_str())];
+                    " " (purpose(*known))
+                } }
             }
-            div { label { input type="checkbox" name="alles" value="ja" checked[all]; " Alles: jede Anfrage der Schnittstelle" } }
+            div { label {
+                input type="checkbox" name="alles" value="ja" checked[all];
+                " Alles: jede Anfrage der Schnittstelle"
+            } }
             @if let Some(refused) = refused { p.refused id="fehler-scope" role="alert" { (refused) } }
         }
-        details open[refused.is_some() || stored.is_some() && !all || is_sent && ticked(request, SCOPE).next().is_some()] {
+        details open[refused.is_some()
+            || stored.is_some() && !all
+            || is_sent && ticked(request, SCOPE).next().is_some()]
+        {
             summary { "Einzeln ankreuzen" }
             fieldset {
                 legend { "Er darf auch" }
                 @for known in Scope::ALL {
-                    div { label { input type="checkbox" name=(SCOPE) value=(known.as_str()) checked[has(SCOPE, known.as_str()) || is_stored(*known)];
-                        " " (scope(*known)) " " small { "(" (known.as_str()) ")" } } }
+                    div { label {
+                        input type="checkbox" name=(SCOPE) value=(known.as_str())
+                            checked[has(SCOPE, known.as_str()) || is_stored(*known)];
+                        " " (scope(*known)) " " small { "(" (known.as_str()) ")" }
+                    } }
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! API keys of a company: the list with their use, one of them, a new one, a change, and their end.
+//! API keys of a company: the list with their use, a page for each, creating, changing and deactivating one.
 
 use maud::{Markup, html};
 use rusqlite::Connection;
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::rechte;
 use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::done::{Done, Hashed, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
@@ -30,13 +30,21 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let keys = key::of_tenant(db.connection, request.firma_id(), request.now)?;
     let first = ((request.list_page() * ROWS) as usize).min(keys.len());
     let shown = &keys[first..keys.len().min(first + ROWS as usize)];
-    let empty = "Noch kein Schlüssel. Jedes Programm, das angeschlossen wird, bekommt einen eigenen: „Neuer Schlüssel“.";
+    let empty = "Noch kein Schlüssel. Jedes Programm, das angeschlossen wird, bekommt einen eigenen: „Neuer \
+         Schlüssel“.";
     let to = |key: &StoredKey| request.page_of("schluessel", &key.id);
     let count = i64::try_from(keys.len()).unwrap_or(i64::MAX);
     let body = html! {
         p { "Mit einem Schlüssel liest und schreibt ein Programm für diese Firma, etwa der Shop oder die Waage." }
-        @if request.may_manage() { p.actions { a.button href=(request.of_firma("schluessel/neu")) { "Neuer Schlüssel" } } }
-        (linked("Schlüssel", empty, shown, to).text("Schlüssel", |key| key.label.clone()).text("Darf", |key| rechte::in_words(key.scopes)).text("Stand", state).text("Zuletzt benutzt", last_use).numbers("Anfragen heute", today))
+        @if request.may_manage() {
+            p.actions { a.button href=(request.of_firma("schluessel/neu")) { "Neuer Schlüssel" } }
+        }
+        (linked("Schlüssel", empty, shown, to)
+            .text("Schlüssel", |key| key.label.clone())
+            .text("Darf", |key| rechte::in_words(key.scopes))
+            .text("Stand", state)
+            .text("Zuletzt benutzt", last_use)
+            .numbers("Anfragen heute", today))
         (pager(request, &request.of_firma("schluessel"), count))
         h2 { "Anfragen je Tag" }
         (picture(&by_day(db.connection, request.firma_id(), None, DAYS_IN_PICTURE, request.now)?))
@@ -62,10 +70,15 @@ fn today(key: &StoredKey) -> String {
     format!("{today} von {limit}")
 }
 
-/// Requests of each day, refused ones apart.
+/// A chart of the requests of each day, executed and refused.
 fn picture(days: &[DayUse]) -> Markup {
     if days.is_empty() {
-        return html! { p.empty { "An einem Tag gibt es hier so viele Anfragen, dass das Zählen zu lange dauert. Was heute war, steht bei jedem Schlüssel." } };
+        return html! {
+            p.empty {
+                "An einem Tag gibt es hier so viele Anfragen, dass das Zählen zu lange dauert. Was heute \
+                 war, steht bei jedem Schlüssel."
+            }
+        };
     }
     let pair = |day: &DayUse| BarPair {
         label: day.day.german().chars().take(6).collect(),
@@ -82,7 +95,8 @@ fn picture(days: &[DayUse]) -> Markup {
     let most = days.iter().map(|day| day.done.max(day.refused)).max().unwrap_or(0);
     let (done, refused) = days.iter().fold((0, 0), |sum, day| (sum.0 + day.done, sum.1 + day.refused));
     let caption = format!(
-        "Je Tag (UTC) ausgeführte (grün) und abgelehnte Anfragen (rot). In {} Tagen {} ausgeführte, {} abgelehnte. Höchster Balken: {}.",
+        "Je Tag (UTC) ausgeführte (grün) und abgelehnte Anfragen (rot). In {} Tagen {} ausgeführte, {} \
+         abgelehnte. Höchster Balken: {}.",
         days.len(),
         number(done),
         number(refused),
@@ -121,11 +135,17 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         p.actions {
             @if request.may_manage() {
                 a.button href=(format!("{here}/aendern")) { "Ändern" }
-                @if key.state == KeyState::Deactivated { a.button href=(format!("{here}/freigeben")) { "Wieder freigeben" } }
+                @if key.state == KeyState::Deactivated {
+                    a.button href=(format!("{here}/freigeben")) { "Wieder freigeben" }
+                }
                 @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }
             }
-            a.button href=(request.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) { "Protokoll dieses Schlüssels" }
-            a.button href=(request.of_firma(&format!("protokoll?ergebnis=aenderungen&wer=schluessel-{}", key.id))) { "Wer ihn änderte" }
+            a.button href=(request.of_firma(&format!("protokoll?wer=schluessel-{}", key.id))) {
+                "Protokoll dieses Schlüssels"
+            }
+            a.button href=(request.of_firma(&format!("protokoll?ergebnis=aenderungen&wer=schluessel-{}", key.id))) {
+                "Wer ihn änderte"
+            }
         }
         h2 { "Anfragen je Tag" }
         (picture(&by_day(db.connection, request.firma_id(), Some(&key.id), DAYS_IN_PICTURE, request.now)?))
@@ -133,7 +153,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Schlüssel {}", key.label), body))
 }
 
-/// The fields of a key, as they are stored or were typed.
+/// The fields of a key with the stored or typed values.
 fn fields(request: &PageRequest, key: Option<&StoredKey>) -> Markup {
     let label = key.map_or("", |key| key.label.as_str());
     let until = key.and_then(|key| key.valid_until).map(|day| day.to_string()).unwrap_or_default();
@@ -148,12 +168,12 @@ fn fields(request: &PageRequest, key: Option<&StoredKey>) -> Markup {
     }
 }
 
-/// Requests a day that a key may be given here.
+/// Most requests a day that a key may be granted here.
 fn most(request: &PageRequest) -> Option<u32> {
     request.app.gate.policy.leitstand.max_daily_limit
 }
 
-/// What the form grants; all of its mistakes at once.
+/// Parses the rights that the form grants; refuses with all mistakes at once.
 fn grant_of(request: &PageRequest) -> Result<Grant> {
     let refused = |feld, message: String| Refusal::field(Code::WertUngueltig, feld, message);
     let mut mistakes = Refusals::default();
@@ -186,7 +206,8 @@ fn check_end(last: Option<Day>, now: Instant) -> Result<()> {
     Err(Refusal::field(Code::WertUngueltig, "gueltig_bis", message).into())
 }
 
-/// More than the setting allows has who gives keys by command line. A key that has more keeps it.
+/// Refuses a daily limit above the setting; only the command line may grant more. A key that already has the
+/// limit keeps it.
 fn check_limit(most: Option<u32>, grant: &Grant, old: Option<&StoredKey>) -> Result<()> {
     let limit = grant.daily_limit.unwrap_or(DAILY_LIMIT);
     match most {
@@ -201,7 +222,7 @@ fn check_limit(most: Option<u32>, grant: &Grant, old: Option<&StoredKey>) -> Res
     }
 }
 
-/// What tells the keys of a company from those that it has once there is one more.
+/// A digest that changes when the company gets another key.
 fn stand_of_all(connection: &Connection, firma: i64, now: Instant) -> Result<String> {
     let keys = key::of_tenant(connection, firma, now)?;
     let ids: String = keys.iter().map(|key| format!("{}\n", key.id)).collect();
@@ -212,13 +233,16 @@ pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let stand = stand_of_all(db.connection, request.firma_id(), request.now)?;
     let inside = html! { (made_from(request, "stand", stand)) (fields(request, None)) };
     let body = html! {
-        p { "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und einer lässt sich sperren, ohne die anderen zu stören." }
+        p {
+            "Jedes Programm bekommt einen eigenen Schlüssel: So ist im Protokoll zu sehen, wer was tat, und \
+             einer lässt sich sperren, ohne die anderen zu stören."
+        }
         (form(request, inside, "Schlüssel anlegen", false))
     };
     Ok(frame::page(request, "Neuer Schlüssel", body))
 }
 
-/// The key is made and hashed before the writer has its turn.
+/// Creates a key. It is generated and hashed before the writer's turn.
 pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     let grant = grant_of(request)?;
     check_end(grant.valid_until, request.now)?;
@@ -227,40 +251,49 @@ pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     let (here, sent) = (request.of_firma("schluessel"), request.field("stand").to_owned());
     Ok(Box::new(move || {
         let key = key::generate(&secret)?;
-        let change: HouseChange = Box::new(move |connection| {
+        let change: InstallationChange = Box::new(move |connection| {
             if stand_of_all(connection, firma, now)? != sent {
                 let message = format!(
-                    "Inzwischen ist ein Schlüssel angelegt worden: Dieses Formular wurde zweimal gesendet, oder jemand anderes war schneller. Ein weiterer entstand nicht. Steht „{}“ unter „Schlüssel“ und ist nirgends eingetragen, ihn sperren und einen neuen anlegen.",
+                    "Inzwischen ist ein Schlüssel angelegt worden: Dieses Formular wurde zweimal gesendet, \
+                     oder jemand anderes war schneller. Ein weiterer entstand nicht. Steht „{}“ unter \
+                     „Schlüssel“ und ist nirgends eingetragen, ihn sperren und einen neuen anlegen.",
                     grant.label
                 );
                 return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
             }
             let event = key_changes::create(connection, firma, &key, &grant, now)?;
-            Ok(Done {
-                event: Some(event),
-                once: Some(("Der neue Schlüssel", once(&key, &grant, &here))),
-                ..Done::default()
-            })
+            let response = Response::Once("Der neue Schlüssel", once(&key, &grant, &here));
+            Ok(Done { event: Some(event), ..Done::of(response) })
         });
         Ok(change)
     }))
 }
 
-/// The key, which is shown this once, and what to do with it.
+/// The key, which is shown only this once, and what to do with it.
 fn once(key: &NewKey, grant: &Grant, here: &str) -> Markup {
     html! {
-        p { "Das ist der Schlüssel „" (grant.label) "“. Er wird nur dieses eine Mal gezeigt und ist nirgends aufgeschrieben: bitte jetzt in das Programm eintragen." }
+        p {
+            "Das ist der Schlüssel „" (grant.label)
+            "“. Er wird nur dieses eine Mal gezeigt und ist nirgends aufgeschrieben: bitte jetzt in das \
+             Programm eintragen."
+        }
         (frame::to_copy(&key.text))
         ul {
             li { "Das Programm sendet ihn mit jeder Anfrage im Header " code { "X-API-Key" } "." }
-            li { "Ausprobieren lässt er sich auf der Seite " a href="/docs" { "/docs" } ", oder mit " code { "curl -H \"X-API-Key: SCHLÜSSEL\" ADRESSE/api/v1/kunden" } "." }
-            li { "Wer den Schlüssel kennt, kann alles, was er erlaubt: nicht per E-Mail verschicken. Ist er verloren, einen neuen anlegen und diesen sperren." }
+            li {
+                "Ausprobieren lässt er sich auf der Seite " a href="/docs" { "/docs" } ", oder mit "
+                code { "curl -H \"X-API-Key: SCHLÜSSEL\" ADRESSE/api/v1/kunden" } "."
+            }
+            li {
+                "Wer den Schlüssel kennt, kann alles, was er erlaubt: nicht per E-Mail verschicken. Ist er \
+                 verloren, einen neuen anlegen und diesen sperren."
+            }
         }
         p.actions { a.button href=(format!("{here}/{}", key.id)) { "Ich habe ihn eingetragen" } }
     }
 }
 
-/// What tells two states of a key apart, but for its use.
+/// A digest of a key's settings; its use does not count.
 fn stand(key: &StoredKey) -> String {
     let text = format!("{:?} {:?} {:?} {}", key.label, key.scopes, key.valid_until, key.daily_limit);
     hex(&Sha256::digest(text))
@@ -280,14 +313,15 @@ pub fn show_change(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     ))
 }
 
-pub fn change(request: &PageRequest) -> Result<HouseChange> {
+pub fn change(request: &PageRequest) -> Result<InstallationChange> {
     let (firma, id, now, most) = (request.firma_id(), request.id(0)?.to_owned(), request.now, most(request));
     let (grant, sent, to) =
         (grant_of(request)?, request.field("stand").to_owned(), request.page_of("schluessel", &id));
     Ok(Box::new(move |connection| {
         let old = of_firma(connection, firma, &id, now)?;
         if stand(&old) != sent {
-            let message = "Inzwischen hat jemand anderes den Schlüssel geändert. Bitte die Seite neu laden und noch einmal eintragen.";
+            let message = "Inzwischen hat jemand anderes den Schlüssel geändert. Bitte die Seite neu laden \
+                 und noch einmal eintragen.";
             return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
         }
         if grant.valid_until != old.valid_until {
@@ -312,8 +346,11 @@ pub fn change(request: &PageRequest) -> Result<HouseChange> {
 pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let key = found(request, db)?;
     let what = html! {
-        p { "Das Programm mit dem Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage abgewiesen (401 API_KEY_DEAKTIVIERT). "
-            "Was es gespeichert hat, bleibt. Das Sperren lässt sich rückgängig machen." }
+        p {
+            "Das Programm mit dem Schlüssel „" (key.label)
+            "“ wird ab der nächsten Anfrage abgewiesen (401 API_KEY_DEAKTIVIERT). "
+            "Was es gespeichert hat, bleibt. Das Sperren lässt sich rückgängig machen."
+        }
         p { "Zuletzt benutzt: " (last_use(&key)) }
     };
     frame::form_page(request, "Schlüssel sperren", &[], what, "Sperren", true)
@@ -321,12 +358,17 @@ pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 
 pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let key = found(request, db)?;
-    let what = html! { p { "Der Schlüssel „" (key.label) "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor." } };
+    let what = html! {
+        p {
+            "Der Schlüssel „" (key.label)
+            "“ wird ab der nächsten Anfrage wieder angenommen, mit denselben Rechten wie zuvor."
+        }
+    };
     frame::form_page(request, "Schlüssel freigeben", &[], what, "Freigeben", false)
 }
 
-/// Locks the key in the path, or unlocks it.
-pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
+/// Activates or deactivates the key in the path.
+pub fn set_active(request: &PageRequest, active: bool) -> Result<InstallationChange> {
     let (firma, id, now) = (request.firma_id(), request.id(0)?.to_owned(), request.now);
     let to = request.page_of("schluessel", &id);
     Ok(Box::new(move |connection| {

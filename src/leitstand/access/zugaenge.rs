@@ -1,10 +1,11 @@
-//! The people who may log in: the list, a new one, a new link, and an end. Only for who manages everything.
+//! The people who may log in: the list, adding one, a new link, deactivation. Only for people who manage
+//! everything.
 
 use maud::html;
 use rusqlite::Connection;
 
 use super::people::{self, Person, Rolle};
-use crate::leitstand::kit::done::{Done, HouseChange};
+use crate::leitstand::kit::done::{Done, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, facts, field, linked, made_from, moment};
@@ -25,7 +26,11 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         |person: &Person| person.firmen.as_ref().map_or("alle".to_owned(), |firmen| firmen.len().to_string());
     let body = html! {
         p.actions { a.button href="/leitstand/zugaenge/neu" { "Neue Person" } }
-        (linked("Personen", "Noch niemand.", &people::list(db.connection)?, to).text("Name", |person| person.name.clone()).text("Rolle", |person| person.rolle.as_str().to_owned()).text("Firmen", firmen).text("Stand", |person| state(person).to_owned()))
+        (linked("Personen", "Noch niemand.", &people::list(db.connection)?, to)
+            .text("Name", |person| person.name.clone())
+            .text("Rolle", |person| person.rolle.as_str().to_owned())
+            .text("Firmen", firmen)
+            .text("Stand", |person| state(person).to_owned()))
     };
     Ok(frame::page(request, "Zugänge", body))
 }
@@ -38,7 +43,8 @@ fn state(person: &Person) -> &'static str {
     }
 }
 
-/// The companies that a person sees, by name; who keeps the house sees all of them.
+/// The companies that a person sees, by name, or `alle`. `request.firmen` has all of them: the reader manages
+/// everything, or is that person.
 pub fn companies(request: &PageRequest, person: &Person) -> String {
     let names = request.firmen.iter().filter(|firma| person.sees(firma.id)).map(|firma| firma.name.as_str());
     match person.firmen {
@@ -47,10 +53,10 @@ pub fn companies(request: &PageRequest, person: &Person) -> String {
     }
 }
 
-/// Rows of the log among which a log-in is looked for.
+/// Rows of the audit log searched for a log-in.
 const LOG_ROWS_LOOKED_AT: i64 = 10_000;
 
-/// When a person last logged in, by their sessions and the newest rows of the log.
+/// When a person last logged in, according to their sessions and the newest rows of the audit log.
 fn last_log_in(db: &Snapshot<'_>, person: &Person) -> Result<Option<Instant>> {
     let mut last = people::newest_session(db.connection, person.id)?;
     for path in ["POST /leitstand/anmelden", "POST /leitstand/passwort"] {
@@ -75,14 +81,19 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         (choice(request, "rolle", "Rolle", roles, Rolle::Ansehen.as_str()))
         fieldset { legend { "Firmen (keine angekreuzt: alle)" }
             @for firma in &request.firmen { @let name = format!("firma-{}", firma.id);
-                div { label { input type="checkbox" name=(name) value="ja" checked[request.field(&name) == "ja"]; " " (firma.name) } }
+                div {
+                    label {
+                        input type="checkbox" name=(name) value="ja" checked[request.field(&name) == "ja"];
+                        " " (firma.name)
+                    }
+                }
             }
         }
     };
     frame::form_page(request, "Neue Person", &["name", "rolle"], inside, "Anlegen", false)
 }
 
-pub fn create(request: &PageRequest) -> Result<HouseChange> {
+pub fn create(request: &PageRequest) -> Result<InstallationChange> {
     let name = request.field("name").to_owned();
     let rolle = Rolle::parse(request.field("rolle")).ok_or_else(|| {
         let known = Rolle::TEXTS.join(", ");
@@ -94,7 +105,8 @@ pub fn create(request: &PageRequest) -> Result<HouseChange> {
     Ok(Box::new(move |connection| {
         if people::find(connection, &name)?.is_some() {
             let message = format!(
-                "„{name}“ gibt es schon. Wurde dieses Formular zweimal gesendet, ist die Person trotzdem nur einmal angelegt; einen neuen Link gibt es auf ihrer Seite."
+                "„{name}“ gibt es schon. Wurde dieses Formular zweimal gesendet, ist die Person trotzdem nur \
+                 einmal angelegt; einen neuen Link gibt es auf ihrer Seite."
             );
             return Err(Refusal::field(Code::WertUngueltig, "name", message).into());
         }
@@ -108,17 +120,20 @@ pub fn create(request: &PageRequest) -> Result<HouseChange> {
     }))
 }
 
-/// The page with a link, which is shown this once.
+/// The page with a link, which is shown only this once.
 fn link_of(request: &PageRequest, name: &str, secret: &str) -> Done {
     let until = moment(Instant::from_millis(request.now.millis() + people::LINK_MILLIS));
     let body = html! {
-        p { "Diesen Link an " strong { (name) } " geben, auf einem Weg, den niemand sonst liest. Er gilt bis " (until) ", eine Stunde lang, und nur einmal. Gezeigt wird er nur jetzt." }
+        p {
+            "Diesen Link an " strong { (name) } " geben, auf einem Weg, den niemand sonst liest. Er gilt bis "
+            (until) ", eine Stunde lang, und nur einmal. Gezeigt wird er nur jetzt."
+        }
         (frame::to_copy(&format!("{}/leitstand/passwort?link={secret}", request.base)))
         (facts(&[("Name zum Anmelden", name.to_owned())]))
         p { "Geöffnet wird er an einem Rechner, an dem der Leitstand zu sehen ist." }
         p { a href=(PEOPLE_PATH) { "Zurück zu den Zugängen" } }
     };
-    Done { once: Some(("Link für das Passwort", body)), ..Done::default() }
+    Done::of(Response::Once("Link für das Passwort", body))
 }
 
 fn number(request: &PageRequest) -> Result<i64> {
@@ -158,7 +173,9 @@ pub fn show_link(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let what = html! {
         (made_from(request, "stand", stand(link)))
         p { "Mit dem Link setzt " (person.name) " ein neues Passwort. Das bisherige gilt, bis das geschehen ist." }
-        @if let Some(until) = until.filter(|until| *until > request.now) { p { "Ein Link gilt noch bis " (moment(until)) "; der neue ersetzt ihn." } }
+        @if let Some(until) = until.filter(|until| *until > request.now) {
+            p { "Ein Link gilt noch bis " (moment(until)) "; der neue ersetzt ihn." }
+        }
     };
     frame::form_page(request, "Neuer Link", &[], what, "Link machen", false)
 }
@@ -167,13 +184,14 @@ fn stand(link: Option<(Instant, String)>) -> String {
     link.map_or("keiner".to_owned(), |(_, stand)| stand)
 }
 
-pub fn make_link(request: &PageRequest) -> Result<HouseChange> {
+pub fn make_link(request: &PageRequest) -> Result<InstallationChange> {
     let (id, secret, now, request) = (number(request)?, people::secret()?, request.now, request.clone());
     Ok(Box::new(move |connection| {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
         let person = person.ok_or_else(|| Failure::not_found("Dieser Zugang"))?;
         if stand(people::link_of(connection, id)?) != request.field("stand") {
-            let message = "Der Link ist schon gemacht: Dieses Formular wurde zweimal gesendet, oder jemand anderes war schneller. Ein zweiter entstand nicht.";
+            let message = "Der Link ist schon gemacht: Dieses Formular wurde zweimal gesendet, oder jemand \
+                 anderes war schneller. Ein zweiter entstand nicht.";
             return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
         }
         people::store_link(connection, id, &secret, now)?;
@@ -184,7 +202,13 @@ pub fn make_link(request: &PageRequest) -> Result<HouseChange> {
 
 pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let person = by_id(db.connection, number(request)?)?;
-    let what = html! { p { (person.name) " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig machen." } };
+    let what = html! {
+        p {
+            (person.name)
+            " ist dann sofort überall abgemeldet und kommt nicht mehr herein. Das lässt sich rückgängig \
+             machen."
+        }
+    };
     frame::form_page(request, "Zugang sperren", &[], what, "Sperren", true)
 }
 
@@ -194,8 +218,9 @@ pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     frame::form_page(request, "Zugang freigeben", &[], what, "Freigeben", false)
 }
 
-/// Lets the person in the path log in, or no longer. Nobody locks themselves out: so there is always somebody left.
-pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
+/// Activates or deactivates the person in the path. Nobody deactivates themselves, so somebody always
+/// remains.
+pub fn set_active(request: &PageRequest, active: bool) -> Result<InstallationChange> {
     let id = number(request)?;
     if !active && request.person_id() == id {
         let message = "Den eigenen Zugang kann man nicht sperren. Bitte jemand anderen darum bitten.";

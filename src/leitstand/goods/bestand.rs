@@ -1,4 +1,4 @@
-//! The stock: what is there of each article, and of one its course and its batches.
+//! Stock: the quantity of each article, and of one article its course over time and its batches.
 
 use maud::html;
 
@@ -15,7 +15,7 @@ use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
 use crate::rules::day::Day;
 
-/// An article, and what is there of its batches.
+/// A summary of an article's batches in stock, and the article.
 type Row = (Lagernd, ArtikelZeile);
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
@@ -25,7 +25,8 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&db.tx, row.artikel.id)?, row));
     let found = Records { rows: rows.into_iter().map(in_stock).collect::<Result<Vec<Row>>>()?, count };
     let list = List {
-        empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der Import der Chargen; vielleicht ist auch die Suche zu eng.",
+        empty: "Kein Bestand gefunden. Bestand buchen Einkaufsbelege, Annahmen, die Produktion und der \
+         Import der Chargen; vielleicht ist auch die Suche zu eng.",
         filters: filter(request, "suche", "Bezeichnung, Nummer oder EAN", "search"),
         order: "artikelnummer",
         above: html! { p.actions { a.button href=(request.of_firma("bestand/inventur")) { "Inventur" } } },
@@ -45,7 +46,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Bestand", body))
 }
 
-/// A number of batches, which are not counted for ever.
+/// A number of batches, counted up to [`COUNTED`].
 fn counted(chargen: i64) -> String {
     match chargen {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! Batches: the list with its search, one with its stock, movements and history, and its correction.
+//! Batches: the list with its search, a record with its stock, movements and history, and its correction.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -54,7 +54,8 @@ fn shelf_life(DayTime(mhd): DayTime, today: Day) -> String {
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let found = chargen::list(&db.tx, &auswahl(request, db)?, lists::page_of(request))?;
     let list = List {
-        empty: "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und dem Import; vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und \
+         dem Import; vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "suche", "Nummer, eigene oder fremde", "search"))
             (filter(request, "artikelnr", "Nummer des Artikels", "text"))
@@ -68,7 +69,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Chargen", body))
 }
 
-/// What the list is filtered by; a number that no article has finds nothing.
+/// The filter of the list; the number of an unknown article finds nothing.
 fn auswahl(request: &PageRequest, db: &Snapshot<'_>) -> Result<Auswahl> {
     let today = db.tx.today();
     let by_number = request.filled_param("artikelnr").map(|number| artikel::find_by_number(&db.tx, number));
@@ -90,7 +91,7 @@ fn auswahl(request: &PageRequest, db: &Snapshot<'_>) -> Result<Auswahl> {
     })
 }
 
-/// The order where none was chosen: the newest, or what has to leave first.
+/// The default order: newest first, or by best-before date if only batches in stock are shown.
 fn default_order(request: &PageRequest) -> &'static str {
     if request.param("welche").is_empty() { "-created_at" } else { "mhd" }
 }
@@ -115,7 +116,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 @if charge.gesperrt { a.button href=(format!("{here}/freigeben")) { "Freigeben" } }
                 @else { a.button.danger href=(format!("{here}/sperren")) { "Sperren" } }
             }
-            (request.links([(Some(charge.artikel_id), "bestand", "Artikel"), (charge.partner_id, "partner", "Lieferant")]))
+            (request.links([
+                (Some(charge.artikel_id), "bestand", "Artikel"),
+                (charge.partner_id, "partner", "Lieferant")
+            ]))
         }
         h2 { "Bestand über die Zeit" }
         (line::stock(&db.tx, Wovon::Charge(charge.id), Some(begin), charge.bestand, unit)?)
@@ -172,20 +176,31 @@ fn movements(request: &PageRequest, db: &Snapshot<'_>, id: Uuid, here: &str, uni
     let empty = "Noch keine. Bestand buchen Belege, die Produktion, Inventuren und der Import.";
     Ok(html! {
         h2 { "Bewegungen" }
-        (linked("Bewegungen, die neuesten zuerst", empty, &found, to).text("Beleg, Auftrag oder Grund", name).text("Was", |moved| what(moved).to_owned()).text("Wann", |moved| moment(moved.am)).text("Partner", |moved| or_blank(&moved.partner)).numbers("Menge", |moved| in_unit(signed(moved.menge), Some(unit))))
+        (linked("Bewegungen, die neuesten zuerst", empty, &found, to)
+            .text("Beleg, Auftrag oder Grund", name)
+            .text("Was", |moved| what(moved).to_owned())
+            .text("Wann", |moved| moment(moved.am))
+            .text("Partner", |moved| or_blank(&moved.partner))
+            .numbers("Menge", |moved| in_unit(signed(moved.menge), Some(unit))))
         (pager(request, here, herkunft::count_movements(&db.tx, id)?))
     })
 }
 
-/// What it was before each correction, the newest first.
+/// The values before each correction, newest first.
 fn history(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {
     let found = chargen::corrections(&db.tx, id, Page { limit: Some(ROWS), offset: 0 })?;
     let found = named(request, db, found.rows, |before| before.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
-        (table("Frühere Angaben, die neuesten zuerst", "Es ist nichts berichtigt worden.", &found).text("Berichtigt am", |(before, _)| moment(before.am)).text("Von", |(_, who)| who.clone()).text("Haltbar bis vorher", |(before, _)| optional(before.mhd, Day::german)).text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr)).text("Herkunftsland vorher", |(before, _)| {
+        (table("Frühere Angaben, die neuesten zuerst", "Es ist nichts berichtigt worden.", &found)
+            .text("Berichtigt am", |(before, _)| moment(before.am))
+            .text("Von", |(_, who)| who.clone())
+            .text("Haltbar bis vorher", |(before, _)| optional(before.mhd, Day::german))
+            .text("Nummer des Lieferanten vorher", |(before, _)| or_blank(&before.fremde_charge_nr))
+            .text("Herkunftsland vorher", |(before, _)| {
                 optional(before.herkunftsland.as_deref(), laender::name_de).to_owned()
-            }).text("Gesperrt vorher", |(before, _)| or_blank(&before.sperrgrund)))
+            })
+            .text("Gesperrt vorher", |(before, _)| or_blank(&before.sperrgrund)))
     })
 }
 
@@ -198,7 +213,14 @@ pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         p { "Was über " (charge.charge_nr) " falsch notiert war. Der Bestand bleibt, wie er ist; die Angaben von "
             "vorher bleiben im Verlauf. Abgeschlossene Belege ändern sich nicht." }
         (field(request, "mhd", "Haltbar bis", "date", &optional(charge.mhd, |day| day.0.to_string()), "off"))
-        (field(request, "fremde_charge_nr", "Nummer des Lieferanten", "text", &or_blank(&charge.fremde_charge_nr), "off"))
+        (field(
+            request,
+            "fremde_charge_nr",
+            "Nummer des Lieferanten",
+            "text",
+            &or_blank(&charge.fremde_charge_nr),
+            "off"
+        ))
         (choice(request, "herkunftsland", "Herkunftsland", countries, &or_blank(&charge.herkunftsland)))
     };
     let fields = ["mhd", "fremde_charge_nr", "herkunftsland"];
@@ -218,9 +240,13 @@ pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let charge = chargen::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
         (made_from(request, "version", charge.version))
-        p { "Aus " (charge.charge_nr) " (" (charge.artikel_bezeichnung) ", " (in_unit(amount(charge.bestand), charge.einheit.as_deref())) ") kann dann nichts mehr "
-            "geliefert, verkauft oder verarbeitet werden, und kein Beleg nimmt sie von selbst. Rücknahmen, Stornos und Inventuren bleiben "
-            "möglich; was schon ausgeliefert ist, zeigt „Woher und wohin“." }
+        p {
+            "Aus " (charge.charge_nr) " (" (charge.artikel_bezeichnung) ", "
+            (in_unit(amount(charge.bestand), charge.einheit.as_deref())) ") kann dann nichts mehr "
+            "geliefert, verkauft oder verarbeitet werden, und kein Beleg nimmt sie von selbst. Rücknahmen, \
+             Stornos und Inventuren bleiben "
+            "möglich; was schon ausgeliefert ist, zeigt „Woher und wohin“."
+        }
         (field(request, "sperrgrund", "Grund der Sperre", "text", "", "off"))
     };
     frame::form_page(request, "Charge sperren", &["sperrgrund"], inside, "Sperren", true)
@@ -238,7 +264,10 @@ pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let charge = chargen::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
         (made_from(request, "version", charge.version))
-        p { (charge.charge_nr) " ist gesperrt: " strong { (or_blank(&charge.sperrgrund)) } ". Danach kann sie wieder hinaus; der Grund bleibt im Verlauf." }
+        p {
+            (charge.charge_nr) " ist gesperrt: " strong { (or_blank(&charge.sperrgrund)) }
+            ". Danach kann sie wieder hinaus; der Grund bleibt im Verlauf."
+        }
     };
     frame::form_page(request, "Charge freigeben", &[], inside, "Freigeben", false)
 }

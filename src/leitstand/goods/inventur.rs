@@ -1,4 +1,4 @@
-//! What was counted, of a batch or of an article without batches.
+//! Counting the stock of a batch or of an article without batches.
 
 use maud::{Markup, html};
 use serde_json::json;
@@ -36,8 +36,21 @@ pub fn count_artikel(request: &PageRequest) -> Result<FirmaChange> {
 
 fn show(request: &PageRequest, what: Markup, bestand: Quantity, einheit: Option<&str>) -> Result<Reply> {
     let inside = html! {
-        p { (what) ": gebucht sind " strong { (in_unit(amount(bestand), einheit)) } ". Der Unterschied zum gezählten Bestand wird als Korrektur gebucht." }
-        (field(request, "bestand", &in_unit("Gezählter Bestand".to_owned(), einheit.map(|einheit| format!("({einheit})")).as_deref()), "text", "", "off"))
+        p {
+            (what) ": gebucht sind " strong { (in_unit(amount(bestand), einheit)) }
+            ". Der Unterschied zum gezählten Bestand wird als Korrektur gebucht."
+        }
+        (field(
+            request,
+            "bestand",
+            &in_unit(
+                "Gezählter Bestand".to_owned(),
+                einheit.map(|einheit| format!("({einheit})")).as_deref()
+            ),
+            "text",
+            "",
+            "off"
+        ))
         (field(request, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
     };
     frame::form_page(request, "Bestand zählen", &["bestand", "grund"], inside, "Buchen", false)

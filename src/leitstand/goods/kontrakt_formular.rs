@@ -1,5 +1,5 @@
-//! The form of a contract with its positions: a new one, and the change of one that is there. Partner and articles are
-//! chosen in steps before it.
+//! The form of a contract with its positions, to create or to change one. Partner and articles are chosen in
+//! earlier steps.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -23,13 +23,13 @@ use crate::platform::http::route::Method;
 use crate::rules::day::DayTime;
 use crate::rules::verweis::parse_uuid;
 
-/// Rows for further positions.
+/// Blank rows for further positions.
 const BLANK_ROWS: usize = 3;
 
-/// Rows of positions at most. Those of a contract that has more are not shown.
+/// Most rows of positions. A contract with more shows none of them.
 const ROWS_MAX: usize = 100;
 
-/// Parameters of the page that are steps before the form.
+/// Parameters set by the steps before the form.
 const KEEPS: [&str; 3] = ["partner_id", "artikel_id", "waehlen"];
 
 const TEXTS: [Feld; 6] = [
@@ -54,7 +54,7 @@ const DAYS: [Feld; 3] = [
 
 const OTHERS: [&str; 4] = ["kontrakt_typ", "schema", "erledigt", "notizen"];
 
-/// What a row of a position has, as the interface names it; the first two are not typed.
+/// The fields of a position, as the interface names them; the first two are not typed.
 const ROW: [&str; 5] = ["id", "position", "artikelnr", "menge", "preis"];
 
 fn iso(day: Option<DayTime>) -> String {
@@ -148,7 +148,9 @@ fn fields(request: &PageRequest, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Optio
             fieldset.fields { legend { "Position " (at + 1) }
                 input type="hidden" name=(id_name) value=(id);
                 input type="hidden" name=(position_name) value=(position);
-                @for ((name, value), label) in names.iter().zip(values).zip(["Artikelnummer", "Menge", "Preis netto (EUR je Einheit)"]) {
+                @for ((name, value), label) in
+                    names.iter().zip(values).zip(["Artikelnummer", "Menge", "Preis netto (EUR je Einheit)"])
+                {
                     (field(request, name, label, "text", value, "off"))
                 }
             }
@@ -157,7 +159,7 @@ fn fields(request: &PageRequest, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Optio
     })
 }
 
-/// The schemes that a contract may name, that of its own among them.
+/// The schemes that a contract may name, including its own.
 fn schemes(tx: &Tx<'_>, kontrakt: &Kontrakt) -> Result<Vec<(String, String)>> {
     let named = |kopf: Kopf| (kopf.nummer.clone(), format!("{} – {}", kopf.nummer, kopf.bezeichnung));
     let mut schemes = vec![(String::new(), "nicht gesagt: das des Artikels".to_owned())];
@@ -176,8 +178,8 @@ fn names_of_row(at: usize) -> [String; 5] {
     ROW.map(|name| format!("positionen[{at}].{name}"))
 }
 
-/// The rows that the form has: those that were sent, else those that are stored, that of the chosen article, and blank
-/// ones. None where a contract has more than a form holds.
+/// The rows of the form: the stored positions, the chosen article and blank rows, as many as were sent
+/// before. Empty if a contract has more positions than a form holds.
 fn rows(
     request: &PageRequest,
     tx: &Tx<'_>,
@@ -199,13 +201,13 @@ fn rows(
     Ok(if kontrakt.positionen.len() > ROWS_MAX { Vec::new() } else { rows })
 }
 
-/// The rows that were sent, with those in which nothing stands.
+/// The rows that were sent, including blank ones.
 fn sent(request: &PageRequest) -> Vec<[String; 5]> {
     let rows = (0..ROWS_MAX + 1 + BLANK_ROWS).map(names_of_row).take_while(|row| request.is_sent(&row[2]));
     rows.map(|row| row.map(|name| request.field(&name).to_owned())).collect()
 }
 
-/// What the form says, as the interface takes it. A row in which nothing was typed is no position.
+/// The body of the request. A blank row is no position.
 fn body(request: &PageRequest) -> Value {
     let text = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
     let mut body = Map::new();
@@ -221,8 +223,13 @@ fn body(request: &PageRequest) -> Value {
     if !rows.is_empty() {
         let typed = rows.iter().filter(|row| row[2..].iter().any(|typed| !typed.is_empty()));
         let position = |[id, position, artikelnr, menge, preis]: &[String; 5]| {
-            json!({"id": text(id), "position": text(position), "artikelnr": text(artikelnr), "menge": json_number(menge),
-                "preis": json_number(preis)})
+            json!({
+                "id": text(id),
+                "position": text(position),
+                "artikelnr": text(artikelnr),
+                "menge": json_number(menge),
+                "preis": json_number(preis)
+            })
         };
         body.insert("positionen".to_owned(), typed.map(position).collect());
     }

@@ -1,9 +1,9 @@
-//! Contracts: what was agreed and what was delivered.
+//! Contracts: the list and a record, with the quantities agreed and delivered.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::goods::kontrakte::{self, Kontrakt, Position};
+use crate::goods::kontrakte::{self, Auswahl, Kontrakt, Position};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -19,22 +19,23 @@ use crate::platform::listing::Records;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::fixed::{self, Quantity};
 
-/// Contracts that are summed at most: what was delivered on each is looked up.
+/// Most contracts that are summed: the deliveries on each are looked up.
 const SUMMED_MAX: u32 = 500;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kontrakte")?;
-    let page = lists::page_of(request);
-    let all = kontrakte::find_page(&db.tx, &query, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
+    let (auswahl, page) = (Auswahl::of(&query)?, lists::page_of(request));
+    let all = kontrakte::find_page(&db.tx, &auswahl, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
     let (sums, found) = match all.count > i64::from(SUMMED_MAX) {
         true => (
             html! { p { "Summen gibt es für höchstens " (number(SUMMED_MAX)) " Kontrakte; bitte enger suchen." } },
-            kontrakte::find_page(&db.tx, &query, page)?,
+            kontrakte::find_page(&db.tx, &auswahl, page)?,
         ),
         false => (sums(&all)?, of_page(all, page)),
     };
     let list = List {
-        empty: "Keine Kontrakte gefunden. Sie kommen durch „Neuer Kontrakt“ oder einen Import; vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Kontrakte gefunden. Sie kommen durch „Neuer Kontrakt“ oder einen Import; vielleicht \
+         ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "suche", "Nummer oder Referenz", "search"))
             (filter_choice(request, "erledigt", "Welche", [("false", "offene"), ("true", "erledigte")]))
@@ -42,7 +43,9 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         },
         keeps: &[("partner_id", "zu", "partner")],
         above: html! {
-            @if request.may_change() { p.actions { a.button href=(request.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } } }
+            @if request.may_change() {
+                p.actions { a.button href=(request.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } }
+            }
             (sums)
         },
         ..List::of("kontrakte", "Kontrakte", |kontrakt: &Kontrakt| kontrakt.id, &found)
@@ -59,7 +62,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Kontrakte", body))
 }
 
-/// What contracts come to, each in its unit; one without a unit counts nowhere.
+/// The sums of contracts by unit; one without a unit is not counted.
 fn sums(all: &Records<Kontrakt>) -> Result<Markup> {
     let with_unit: Vec<_> =
         all.rows.iter().filter_map(|row| Some((row.gesamtmenge_einheit.clone()?, row))).collect();
@@ -78,7 +81,7 @@ fn sums(all: &Records<Kontrakt>) -> Result<Markup> {
     })
 }
 
-/// A page of all contracts that were found.
+/// One page of all contracts found.
 fn of_page(all: Records<Kontrakt>, page: Page) -> Records<Kontrakt> {
     let from = usize::try_from(page.offset).unwrap_or(usize::MAX);
     Records { rows: all.rows.into_iter().skip(from).take(ROWS as usize).collect(), ..all }
@@ -106,11 +109,18 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (share(&kontrakt))
         p.actions {
             @if request.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
-            (request.links([(kontrakt.partner_id, "partner", "Zum Partner"), (kontrakt.schema_id, "annahme/schemata", "Zum Schema")]))
+            (request.links([
+                (kontrakt.partner_id, "partner", "Zum Partner"),
+                (kontrakt.schema_id, "annahme/schemata", "Zum Schema")
+            ]))
             a.button href=(request.of_firma(&format!("belege?kontrakt_id={}", kontrakt.id))) { "Belege" }
         }
         h2 { "Positionen" }
-        (table("Positionen", "Dieser Kontrakt hat keine Positionen.", &positions).numbers("Nr.", |(position, _)| position.position.to_string()).text("Artikel", |(_, artikel)| optional(artikel.as_ref(), |artikel| artikel.bezeichnung.clone())).numbers("Menge", |(position, _)| optional(position.menge, amount)).numbers("Preis", |(position, _)| optional(position.preis, price)))
+        (table("Positionen", "Dieser Kontrakt hat keine Positionen.", &positions)
+            .numbers("Nr.", |(position, _)| position.position.to_string())
+            .text("Artikel", |(_, artikel)| optional(artikel.as_ref(), |artikel| artikel.bezeichnung.clone()))
+            .numbers("Menge", |(position, _)| optional(position.menge, amount))
+            .numbers("Preis", |(position, _)| optional(position.preis, price)))
         (verlauf::section(request, db, &here, changes, LESART)?)
     };
     Ok(frame::page(request, &kontrakt.kontrakt_nr, body))
@@ -170,7 +180,7 @@ fn words_of(name: &str, value: &Value) -> String {
     }
 }
 
-/// Delivered against agreed as a bar with its words; nothing where either is not known.
+/// A bar of the delivered share of the agreed quantity, in words, too; empty if either is unknown.
 fn share(kontrakt: &Kontrakt) -> Markup {
     let Some(percent) = kontrakt.percent() else { return html! {} };
     let width = percent.min(100) * 6;

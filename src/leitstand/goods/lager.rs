@@ -1,12 +1,12 @@
-//! The inventory of the store: what is to be counted as a list on paper and as a form, then the differences before they
-//! are booked.
+//! Stocktaking of the store: the items to count, as a list on paper and as a form; then the differences,
+//! before they are booked.
 
 use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::goods::chargen::{self, Lagerposten};
-use crate::leitstand::kit::done::{Done, FirmaChange};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -28,7 +28,7 @@ use crate::rules::verweis::parse_uuid;
 
 const HERE: &str = "bestand/inventur";
 
-/// What begins the name of the field in which the stock stands that the differences were shown against.
+/// Prefix of the field with the booked stock that the differences were shown against.
 const SEEN: &str = "gebucht-";
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
@@ -38,17 +38,29 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let here = request.of_firma(HERE);
     let is_form = request.may_change() && !on_paper && !rows.is_empty();
     let body = html! {
-        form.filter method="get" { (filter_choice(request, "gruppe_id", "Gruppe", groups_of(db)?)) button type="submit" { "Zeigen" } }
+        form.filter method="get" {
+            (filter_choice(request, "gruppe_id", "Gruppe", groups_of(db)?))
+            button type="submit" { "Zeigen" }
+        }
         @if on_paper {
-            p { "Stand " (db.tx.today().german()) ", " (number(count)) " Posten. Gezählt von: ____________________ am: ____________" }
-            @if count > i64::from(MAX_LIMIT) { p { "Gezeigt sind die ersten " (number(MAX_LIMIT)) "; bitte nach Gruppen zählen." } }
+            p { "Stand " (db.tx.today().german()) ", " (number(count))
+                " Posten. Gezählt von: ____________________ am: ____________" }
+            @if count > i64::from(MAX_LIMIT) {
+                p { "Gezeigt sind die ersten " (number(MAX_LIMIT)) "; bitte nach Gruppen zählen." }
+            }
         } @else {
-            p.actions { a.button href=(format!("{here}?druck=ja&gruppe_id={}", optional(gruppe, |id: i64| id.to_string()))) { "Liste zum Ausdrucken" } }
+            p.actions {
+                a.button href=(format!("{here}?druck=ja&gruppe_id={}", optional(gruppe, |id: i64| id.to_string()))) {
+                    "Liste zum Ausdrucken"
+                }
+            }
         }
         @if is_form {
-            p { "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede gezeigt; gebucht wird eine Seite auf einmal." }
+            p { "Wo nichts eingetragen ist, wird nichts gebucht. Vor dem Buchen werden die Unterschiede \
+                 gezeigt; gebucht wird eine Seite auf einmal." }
             (form(request, html! {
-                (refusal(request, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>()))
+                (refusal(request, &rows.iter().map(name_of).chain(["grund".to_owned()]).collect::<Vec<_>>()
+                    .iter().map(String::as_str).collect::<Vec<_>>()))
                 (field(request, "grund", "Grund, etwa: Inventur zum Jahresende", "text", "", "off"))
                 (sheet(request, &rows, true))
             }, "Unterschiede zeigen", false))
@@ -58,12 +70,12 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Inventur", body))
 }
 
-/// The field in which is counted: `charge-` or `artikel-` with the id.
+/// The name of the field for a count: `charge-` or `artikel-` with the id.
 fn name_of(posten: &Lagerposten) -> String {
     posten.charge_id.map_or_else(|| format!("artikel-{}", posten.artikel_id), |id| format!("charge-{id}"))
 }
 
-/// The list, with a field or a blank in each row.
+/// The list, with a field or a blank line in each row.
 fn sheet(request: &PageRequest, rows: &[Lagerposten], is_form: bool) -> Markup {
     if rows.is_empty() {
         return html! { p.empty { "Nichts zu zählen: Kein Artikel hat hier einen Bestand." } };
@@ -71,13 +83,23 @@ fn sheet(request: &PageRequest, rows: &[Lagerposten], is_form: bool) -> Markup {
     html! {
         div.scroll.sheet tabindex="0" role="region" aria-label="Zu zählen" { table {
             caption.unseen { "Zu zählen" }
-            thead { tr { @for head in ["Gruppe", "Nummer", "Artikel", "Charge", "Haltbar bis"] { th scope="col" { (head) } }
-                th.n scope="col" { "Gebucht" } th scope="col" { "Gezählt" } } }
+            thead {
+                tr {
+                    @for head in ["Gruppe", "Nummer", "Artikel", "Charge", "Haltbar bis"] {
+                        th scope="col" { (head) }
+                    }
+                    th.n scope="col" { "Gebucht" }
+                    th scope="col" { "Gezählt" }
+                }
+            }
             tbody { @for posten in rows { tr {
                 td data-head="Gruppe" { (optional(posten.gruppe.as_deref(), str::to_owned)) }
                 td data-head="Nummer" { (posten.artikelnummer) }
                 td data-head="Artikel" { (posten.bezeichnung) }
-                td data-head="Charge" { (optional(posten.charge_nr.as_deref(), str::to_owned)) @if posten.gesperrt { " (gesperrt)" } }
+                td data-head="Charge" {
+                    (optional(posten.charge_nr.as_deref(), str::to_owned))
+                    @if posten.gesperrt { " (gesperrt)" }
+                }
                 td data-head="Haltbar bis" { (optional(posten.mhd, |day| day.0.german())) }
                 td.n data-head="Gebucht" { (in_unit(amount(posten.bestand), posten.einheit.as_deref())) }
                 td data-head="Gezählt" { @if is_form { (count_field(request, posten)) } @else { span.blank {} } }
@@ -98,7 +120,7 @@ fn count_field(request: &PageRequest, posten: &Lagerposten) -> Markup {
     }
 }
 
-/// What was counted of a batch or of an article: its field, how it is called, and what is booked of it.
+/// A count of a batch or of an article: its field, its name, its unit, and the booked and counted quantities.
 struct Gezaehlt {
     name: String,
     what: String,
@@ -107,7 +129,8 @@ struct Gezaehlt {
     gezaehlt: Quantity,
 }
 
-/// Shows the differences; once they were seen as they are, has each count booked, all of them or none.
+/// Shows the differences. If they were shown before and the stock is unchanged, books every count, all or
+/// none.
 pub fn count(request: &PageRequest) -> Result<FirmaChange> {
     required(request.filled("grund"), "grund")?;
     let mut counts = Vec::new();
@@ -135,21 +158,18 @@ pub fn count(request: &PageRequest) -> Result<FirmaChange> {
         let is_seen =
             |row: &Gezaehlt| request.field(&format!("{SEEN}{}", row.name)) == row.gebucht.to_string();
         if !rows.iter().all(is_seen) {
-            return Ok(Done {
-                once: Some(("Unterschiede", differences(&request, &rows))),
-                ..Done::default()
-            });
+            return Ok(Done::of(Response::Once("Unterschiede", differences(&request, &rows))));
         }
         let mut notes = vec![format!("Gezählt und gebucht: {} Posten.", counts.len())];
         for (change, .., name) in &counts {
             let done = change(tx).map_err(|failure| at_field(failure, name))?;
             notes.extend(done.notes.into_iter().filter(|note| !note.is_empty()));
         }
-        Ok(Done { to: request.of_firma(HERE), notes, ..Done::default() })
+        Ok(Done { notes, ..Done::of(Response::Redirect(request.of_firma(HERE))) })
     }))
 }
 
-/// The route by which what was typed in a field is booked, and the id in it.
+/// The route that books the count of a field, and the id in it.
 fn path_of(name: &str) -> Option<(String, Uuid)> {
     let (api, id) = name
         .strip_prefix("charge-")
@@ -159,7 +179,7 @@ fn path_of(name: &str) -> Option<(String, Uuid)> {
     Some((format!("/api/v1/{api}/{id}/inventur"), id))
 }
 
-/// The refusal of a count, at its field.
+/// Moves the refusal of a count to its field.
 fn at_field(failure: Failure, name: &str) -> Failure {
     match failure {
         Failure::Refused(mut refusal) if refusal.feld.as_deref() != Some("grund") => {
@@ -182,7 +202,7 @@ fn row(tx: &Tx<'_>, id: Uuid, gezaehlt: Quantity, name: &str) -> Result<Gezaehlt
     Ok(Gezaehlt { name: name.to_owned(), what, einheit, gebucht, gezaehlt })
 }
 
-/// What was counted against what is booked, with the button that books it.
+/// The counts against the booked stock, with the button that books them.
 fn differences(request: &PageRequest, rows: &[Gezaehlt]) -> Markup {
     let unit = |row: &Gezaehlt, menge: String| in_unit(menge, row.einheit.as_deref());
     let difference =
@@ -196,8 +216,15 @@ fn differences(request: &PageRequest, rows: &[Gezaehlt]) -> Markup {
         }
     };
     html! {
-        p { "Grund: " (request.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len()) " Posten stimmen." }
-        (table("Gezählt gegen gebucht", "", rows).text("Was", |row| row.what.clone()).numbers("Gebucht", |row| unit(row, amount(row.gebucht))).numbers("Gezählt", |row| unit(row, amount(row.gezaehlt))).numbers("Unterschied", difference))
+        p {
+            "Grund: " (request.field("grund")) ". Noch ist nichts gebucht; " (equal) " von " (rows.len())
+            " Posten stimmen."
+        }
+        (table("Gezählt gegen gebucht", "", rows)
+            .text("Was", |row| row.what.clone())
+            .numbers("Gebucht", |row| unit(row, amount(row.gebucht)))
+            .numbers("Gezählt", |row| unit(row, amount(row.gezaehlt)))
+            .numbers("Unterschied", difference))
         (form_to(request, "", inside, "So buchen", false))
         p { "Stimmt etwas nicht, führt der Browser mit „Zurück“ zur Liste, mit allem, was eingetragen war." }
     }

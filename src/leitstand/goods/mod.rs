@@ -1,6 +1,6 @@
-//! Pages of goods: weighings, stock, batches, contracts, production, schemes of settlement.
+//! Pages of goods: weighings, stock, batches, contracts, production, settlement schemes.
 //!
-//! Begin with `chargen.rs` (the list and the record).
+//! Start with `chargen.rs` (the list and the record).
 
 pub mod bestand;
 pub mod chargen;

@@ -1,10 +1,10 @@
-//! Production orders: what goes in and comes out, and how they go on.
+//! Production orders: their inputs, outputs and states.
 
 use maud::{Markup, html};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::goods::produktion::{self, PaInput, PaOutput, Produktionsauftrag};
+use crate::goods::produktion::{self, Auswahl, PaInput, PaOutput, Produktionsauftrag};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
@@ -20,10 +20,10 @@ use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{PaStatus, Zeilenart};
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = request.query_of("/api/v1/produktionsauftraege")?;
-    let found = produktion::list(&db.tx, &query, lists::page_of(request))?;
-    let [into_planned, into] = produktion::sums(&db.tx, &query, Zeilenart::Input)?;
-    let [out_planned, out] = produktion::sums(&db.tx, &query, Zeilenart::Output)?;
+    let auswahl = Auswahl::of(&request.query_of("/api/v1/produktionsauftraege")?)?;
+    let found = produktion::list(&db.tx, &auswahl, lists::page_of(request))?;
+    let [into_planned, into] = produktion::sums(&db.tx, &auswahl, Zeilenart::Input)?;
+    let [out_planned, out] = produktion::sums(&db.tx, &auswahl, Zeilenart::Output)?;
     let sums = [
         ("hinein geplant", into_planned),
         ("hinein", into),
@@ -31,9 +31,15 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         ("heraus", out),
     ];
     let list = List {
-        empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
+        empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST \
+         /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
         filters: html! {
-            (filter_choice(request, "status", "Status", PaStatus::ALL.iter().map(|status| (status.as_str(), status.in_words()))))
+            (filter_choice(
+                request,
+                "status",
+                "Status",
+                PaStatus::ALL.iter().map(|status| (status.as_str(), status.in_words()))
+            ))
             (filter(request, "datum_von", "Von", "date"))
             (filter(request, "datum_bis", "Bis", "date"))
         },
@@ -54,7 +60,7 @@ fn made(auftrag: &Produktionsauftrag) -> String {
     auftrag.bezeichnung.clone().or(auftrag.rezeptur_bezeichnung.clone()).unwrap_or_default()
 }
 
-/// What goes in or comes out: article, batch and its number, unit, what is planned and what was.
+/// An input or output: article, batch and its number, unit, planned and actual quantity.
 struct Line<'l> {
     artikel: &'l str,
     charge: Option<Uuid>,
@@ -89,7 +95,14 @@ fn of_output(output: &PaOutput) -> Line<'_> {
 fn lines<'l>(request: &PageRequest, caption: &str, lines: impl Iterator<Item = Line<'l>>) -> Markup {
     let rows: Vec<_> = lines.collect();
     let to = |line: &Line<'_>| optional(line.charge, |id| request.page_of("chargen", id));
-    html! { h2 { (caption) } (linked(caption, "Keine.", &rows, to).text("Artikel", |line| line.artikel.to_owned()).text("Charge", |line| line.nummer.cloned().unwrap_or_default()).numbers("Soll", |line| in_unit(amount(line.soll), line.einheit)).numbers("Ist", |line| optional(line.ist, |ist| in_unit(amount(ist), line.einheit)))) }
+    html! {
+        h2 { (caption) }
+        (linked(caption, "Keine.", &rows, to)
+            .text("Artikel", |line| line.artikel.to_owned())
+            .text("Charge", |line| line.nummer.cloned().unwrap_or_default())
+            .numbers("Soll", |line| in_unit(amount(line.soll), line.einheit))
+            .numbers("Ist", |line| optional(line.ist, |ist| in_unit(amount(ist), line.einheit))))
+    }
 }
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
@@ -106,14 +119,16 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             ("Erledigt", optional(auftrag.erledigt_am, moment)),
             ("Bemerkung", or_blank(&auftrag.bemerkung)),
         ]))
-        @if request.may_change() && !next_of(auftrag.status).is_empty() { p.actions { a.button href=(to) { "Status ändern" } } }
+        @if request.may_change() && !next_of(auftrag.status).is_empty() {
+            p.actions { a.button href=(to) { "Status ändern" } }
+        }
         (lines(request, "Was hineingeht", auftrag.inputs.iter().flatten().map(of_input)))
         (lines(request, "Was herauskommt", auftrag.outputs.iter().flatten().map(of_output)))
     };
     Ok(frame::page(request, &auftrag.pa_nummer, body))
 }
 
-/// The states that an order can come into, each as value and text.
+/// The states that an order may change to, each as value and label.
 fn next_of(now: PaStatus) -> Vec<(&'static str, &'static str)> {
     let next = PaStatus::ALL.iter().filter(|next| now.may_become(**next));
     next.map(|next| (next.as_str(), next.in_words())).collect()

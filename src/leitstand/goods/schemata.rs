@@ -1,8 +1,9 @@
-//! Schemes of settlement: which there are, and all that one says, in words. They are changed by an import or by a program.
+//! Settlement schemes: the list, and one with all its rules in words. They are changed by an import or by a
+//! program.
 
 use maud::html;
 
-use crate::goods::abrechnungsschemata::{self, Gueltig, Kopf, SchemaVersion};
+use crate::goods::abrechnungsschemata::{self, Auswahl, Gueltig, Kopf, SchemaVersion};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -14,17 +15,21 @@ use crate::trade::annahmescheine;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/abrechnungsschemata")?;
-    let found = abrechnungsschemata::find_page(&db.tx, &query, lists::page_of(request))?;
+    let found = abrechnungsschemata::list(&db.tx, &Auswahl::of(&query)?, lists::page_of(request))?;
     let mut used = Vec::new();
     for kopf in &found.rows {
         used.extend(annahmescheine::follows(&db.tx, kopf.id, None)?.then_some(kopf.id));
     }
     let list = List {
-        empty: "Keine Abrechnungsschemata gefunden. Sie kommen durch einen Import herein (Seite Import, Art abrechnungsschemata); Beispiele liegen dem Handbuch bei.",
+        empty: "Keine Abrechnungsschemata gefunden. Sie kommen durch einen Import herein (Seite Import, Art \
+         abrechnungsschemata); Beispiele liegen dem Handbuch bei.",
         filters: filter(request, "gueltig_am", "Gültig am", "date"),
         keeps: &[("artikel_id", "für", "artikel")],
         above: html! {
-            p { "Ein Schema sagt, was von einer Anlieferung gemessen, abgezogen und zugeschlagen wird. Gezeigt ist die Fassung des Tages, ohne Tag die neueste." }
+            p {
+                "Ein Schema sagt, was von einer Anlieferung gemessen, abgezogen und zugeschlagen wird. \
+                 Gezeigt ist die Fassung des Tages, ohne Tag die neueste."
+            }
             p.actions { a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
         },
         ..List::of("annahme/schemata", "Abrechnungsschemata", |kopf: &Kopf| kopf.id, &found)
@@ -76,13 +81,19 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         @for table in abrechnungsschemata::tables(&db.tx, schema)? { (settled(&table)) }
         @for note in abrechnungsschemata::notes(schema) { p { (note) } }
         h2 { "Versionen" }
-        (linked("Versionen, die neueste zuerst", "", &versions, of_version).text("Version", |version| version.version.to_string()).text("Gültig", |version| days(version.gueltig_von, version.gueltig_bis)).text("Angelegt", |version| parts::moment(version.angelegt_am)))
-        p { "Eine Version ändert sich nie. Was künftig anders ist, kommt als neue Version durch einen Import herein (Art abrechnungsschemata oder abrechnungstabellen)." }
+        (linked("Versionen, die neueste zuerst", "", &versions, of_version)
+            .text("Version", |version| version.version.to_string())
+            .text("Gültig", |version| days(version.gueltig_von, version.gueltig_bis))
+            .text("Angelegt", |version| parts::moment(version.angelegt_am)))
+        p {
+            "Eine Version ändert sich nie. Was künftig anders ist, kommt als neue Version durch einen Import \
+             herein (Art abrechnungsschemata oder abrechnungstabellen)."
+        }
     };
     Ok(frame::page(request, &format!("Abrechnungsschema {}", kopf.nummer), body))
 }
 
-/// The version that is asked for; what is none is the newest.
+/// The requested version; `None` stands for the newest.
 fn version(request: &PageRequest) -> Option<i64> {
     request.param("version").parse().ok()
 }

@@ -1,5 +1,5 @@
-//! Weighing by hand, where no scale program does: the partner is chosen, then a lorry weighed for the first and the second
-//! time.
+//! Weighing by hand, without a scale program: the partner is chosen, then a lorry is weighed for the first
+//! and the second time.
 
 use maud::html;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::rules::verweis::parse_uuid;
 
 const FELDER: [&str; 5] = ["gewicht_erst_kg", "kennzeichen", "fahrer", "waage_id", "bemerkung"];
 
-/// Parameters of the page that are steps before the form.
+/// Parameters set by the steps before the form.
 const KEEPS: [&str; 3] = ["partner_id", "artikel_id", "waehlen"];
 
 fn chosen(request: &PageRequest, name: &str) -> Option<Uuid> {
@@ -71,8 +71,11 @@ pub fn show_second(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let wiegung = waage::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
         (made_from(request, "version", wiegung.version))
-        p { (wiegung.wiegeschein_nr) ", " (or_blank(&wiegung.kennzeichen)) " " (or_blank(&wiegung.partner_name)) ": zuerst " strong { (amount(wiegung.gewicht_erst_kg)) " kg" }
-            ". Ist das zweite Gewicht kleiner, wurde Ware gebracht, sonst geholt." }
+        p {
+            (wiegung.wiegeschein_nr) ", " (or_blank(&wiegung.kennzeichen)) " "
+            (or_blank(&wiegung.partner_name)) ": zuerst " strong { (amount(wiegung.gewicht_erst_kg)) " kg" }
+            ". Ist das zweite Gewicht kleiner, wurde Ware gebracht, sonst geholt."
+        }
         (field(request, "gewicht_zweit_kg", "Gewicht der zweiten Wiegung (kg)", "text", "", "off"))
     };
     frame::form_page(request, "Zweite Wiegung", &["gewicht_zweit_kg"], inside, "Speichern", false)

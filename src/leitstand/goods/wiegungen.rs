@@ -1,4 +1,5 @@
-//! Weighings: the open ones first, then by day; one with its weights, its slip, and its storno.
+//! Weighings: the list, open ones first, then by day; and a record with its weights, its slip and its
+//! cancellation.
 
 use maud::{Markup, html};
 
@@ -46,7 +47,7 @@ fn net(wiegung: &Wiegung) -> String {
     }
 }
 
-/// The open weighings of a company, so many at most, the oldest last; what to say where there is none.
+/// The open weighings of a company, at most `most` of them, the oldest last; a sentence if there are none.
 pub fn open(request: &PageRequest, db: &Snapshot<'_>, most: u32) -> Result<Markup> {
     let auswahl = Auswahl { status: Some("offen"), ..Auswahl::default() };
     let found: Records<Wiegung> = waage::list(&db.tx, &auswahl, Page { limit: Some(most), offset: 0 })?;
@@ -54,17 +55,24 @@ pub fn open(request: &PageRequest, db: &Snapshot<'_>, most: u32) -> Result<Marku
     let to = |wiegung: &Wiegung| request.page_of("wiegungen", wiegung.id);
     Ok(html! {
         (columns(linked("Offene Wiegungen", empty, &found.rows, to)))
-        @if found.count > i64::from(most) { p { a href=(request.of_firma("wiegungen?status=offen")) { "Alle " (number(found.count)) " offenen Wiegungen" } } }
+        @if found.count > i64::from(most) {
+            p {
+                a href=(request.of_firma("wiegungen?status=offen")) {
+                    "Alle " (number(found.count)) " offenen Wiegungen"
+                }
+            }
+        }
     })
 }
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/wiegungen")?;
-    let found = waage::list(&db.tx, &waage::auswahl(&query)?, lists::page_of(request))?;
+    let found = waage::list(&db.tx, &Auswahl::of(&query)?, lists::page_of(request))?;
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
     let is_plain = shown.iter().all(|name| request.param(name).is_empty()) && request.list_page() == 0;
     let list = List {
-        empty: "Keine Wiegungen gefunden. Wiegungen legt das Programm der Waage an, oder man wiegt hier; vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Wiegungen gefunden. Wiegungen legt das Programm der Waage an, oder man wiegt hier; \
+         vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "kennzeichen", "Kennzeichen", "search"))
             (filter(request, "wiegeschein_nr", "Wiegeschein", "search"))
@@ -75,7 +83,9 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         keeps: &[("partner_id", "zu", "partner")],
         order: "-ts_erst",
         above: html! {
-            @if request.may_change() { p.actions { a.button href=(request.of_firma("wiegungen/neu")) { "Fahrzeug wiegen" } } }
+            @if request.may_change() {
+                p.actions { a.button href=(request.of_firma("wiegungen/neu")) { "Fahrzeug wiegen" } }
+            }
             @if is_plain { h2 { "Offen" } (open(request, db, OPEN_WEIGHINGS_SHOWN_MAX)?) h2 { "Alle" } }
         },
         ..List::of("wiegungen", "Wiegungen", |wiegung: &Wiegung| wiegung.id, &found)
@@ -94,17 +104,29 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         (facts(&facts_of(&wiegung)))
         p.actions {
-            @if wiegung.status == WiegungStatus::Fertig { a.button href=(format!("{here}/pdf")) { "Wiegeschein (PDF)" } }
-            @if request.may_change() && wiegung.status == WiegungStatus::Offen { a.button href=(format!("{here}/zweitwiegung")) { "Zweite Wiegung" } }
+            @if wiegung.status == WiegungStatus::Fertig {
+                a.button href=(format!("{here}/pdf")) { "Wiegeschein (PDF)" }
+            }
+            @if request.may_change() && wiegung.status == WiegungStatus::Offen {
+                a.button href=(format!("{here}/zweitwiegung")) { "Zweite Wiegung" }
+            }
             (request.links(links))
-            @if let (true, Some((typ, words)), None) = (request.may_change(), next_document(&wiegung), wiegung.beleg_id) { a.button href=(request.of_firma(&format!("belege/neu?typ={typ}&wiegung={}", wiegung.id))) { (words) } }
-            @if request.may_change() && wiegung.status != WiegungStatus::Storno { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+            @if let (true, Some((typ, words)), None) =
+                (request.may_change(), next_document(&wiegung), wiegung.beleg_id)
+            {
+                a.button href=(request.of_firma(&format!("belege/neu?typ={typ}&wiegung={}", wiegung.id))) {
+                    (words)
+                }
+            }
+            @if request.may_change() && wiegung.status != WiegungStatus::Storno {
+                a.button.danger href=(format!("{here}/storno")) { "Stornieren" }
+            }
         }
     };
     Ok(frame::page(request, &wiegung.wiegeschein_nr, body))
 }
 
-/// The document that a finished weighing is for: its type, and the words of its button.
+/// The document that a finished weighing leads to: its type, and the label of its button.
 fn next_document(wiegung: &Wiegung) -> Option<(&'static str, &'static str)> {
     match wiegung.richtung.filter(|_| wiegung.status == WiegungStatus::Fertig)? {
         Richtung::Eingang => Some(("EL", "Lieferung daraus")),
@@ -135,7 +157,11 @@ fn facts_of(wiegung: &Wiegung) -> Vec<(&'static str, String)> {
 
 pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let wiegung = waage::found(&db.tx, request.uuid(0)?)?;
-    let what = html! { (wiegung.wiegeschein_nr) " zählt dann nirgends mehr und lässt sich nicht mehr verwenden. Rückgängig machen lässt sich das nicht." };
+    let what = html! {
+        (wiegung.wiegeschein_nr)
+        " zählt dann nirgends mehr und lässt sich nicht mehr verwenden. Rückgängig machen lässt sich das \
+         nicht."
+    };
     storno::show(request, "Wiegung stornieren", Some(wiegung.version), what)
 }
 

@@ -1,4 +1,4 @@
-//! The handbook as help: its chapters are part of the executable, and each page leads to what is said of it.
+//! The handbook as help: its chapters are compiled into the executable, and each page links to its section.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 
-/// Names files of the handbook: each by its name without ending, and its text.
+/// Lists files of the handbook, each as its name without extension and its text.
 macro_rules! chapters {
     ($($name:literal),+ $(,)?) => {
         [$(($name, include_str!(concat!("../../../docs/handbuch/", $name, ".md")))),+]
@@ -42,7 +42,7 @@ static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| {
 struct Chapter {
     name: &'static str,
     title: String,
-    /// Its headings below the title: id and words.
+    /// Its headings below the title: id and text.
     sections: Vec<(String, String)>,
     html: String,
 }
@@ -51,7 +51,7 @@ impl Chapter {
     fn of(name: &'static str, text: &str, names: &[&str]) -> Chapter {
         let mut events = shown_offline(text, names);
         let mut sections = mark_headings(&mut events);
-        // The page has its title already.
+        // The page shows the title already.
         let body = events.iter().position(|event| matches!(event, Event::End(TagEnd::Heading(_))));
         let mut html = String::new();
         pulldown_cmark::html::push_html(&mut html, events.drain(..).skip(body.map_or(0, |at| at + 1)));
@@ -60,8 +60,8 @@ impl Chapter {
     }
 }
 
-/// A text as events. Pictures are left out, HTML is shown as text, and a link that leads out of the handbook is none: what is
-/// not in the executable is not there offline.
+/// Parses a text into events that work offline. Images are left out, HTML is shown as text, and links to
+/// files outside the handbook are dropped, because the executable does not contain them.
 fn shown_offline<'t>(text: &'t str, names: &[&str]) -> Vec<Event<'t>> {
     let mut events: Vec<Event<'_>> = Vec::new();
     let (mut is_in_picture, mut is_left_out, mut tables) = (false, false, 0);
@@ -98,7 +98,7 @@ fn shown_offline<'t>(text: &'t str, names: &[&str]) -> Vec<Event<'t>> {
     events
 }
 
-/// Gives the headings their ids; ids and words.
+/// Gives the headings their ids; returns ids and texts.
 fn mark_headings(events: &mut [Event<'_>]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for at in 0..events.len() {
@@ -116,7 +116,7 @@ fn mark_headings(events: &mut [Event<'_>]) -> Vec<(String, String)> {
     found
 }
 
-/// Where a link of the handbook leads on the pages; none: out of it.
+/// Returns the address on the pages for a link of the handbook; `None` if it leads to a file outside.
 fn address(link: &str, names: &[&str]) -> Option<String> {
     if link.starts_with("https://") {
         return Some(link.to_owned());
@@ -143,7 +143,10 @@ fn shown(request: &PageRequest, name: &str) -> Result<Reply> {
     let chapter = chapter.ok_or_else(|| Failure::not_found("Dieses Kapitel"))?;
     let body = html! {
         @if name != "README" {
-            p { a href=(HELP_PATH) { "Alle Kapitel" } @for (id, words) in &chapter.sections { " · " a href=(format!("#{id}")) { (words) } } }
+            p {
+                a href=(HELP_PATH) { "Alle Kapitel" }
+                @for (id, words) in &chapter.sections { " · " a href=(format!("#{id}")) { (words) } }
+            }
         }
         div.handbuch { (PreEscaped(&chapter.html)) }
     };
@@ -156,8 +159,8 @@ mod tests {
 
     #[test]
     fn what_is_html_is_text_and_what_leads_out_of_the_handbook_is_no_link() {
-        let text = "# Titel <b>\n\n<script>alert(1)</script>\n\n<!-- mark -->\n\na <i>b</i> [x](y.md#Ü-1) [z](../api.md) \
-            [j](javascript:alert(1)) [s](seiten.md#ärger)\n\n![Bild](b.png)\n\n## Größe & `Maß`, zwei\n";
+        let text = "# Titel <b>\n\n<script>alert(1)</script>\n\n<!-- mark -->\n\na <i>b</i> [x](y.md#Ü-1) \
+            [z](../api.md) [j](javascript:alert(1)) [s](seiten.md#ärger)\n\n![Bild](b.png)\n\n## Größe & `Maß`, zwei\n";
         let chapter = Chapter::of("a", text, &["a", "seiten"]);
         assert_eq!(chapter.title, "Titel <b>");
         assert_eq!(chapter.sections, [("groesse--mass-zwei".to_owned(), "Größe & Maß, zwei".to_owned())]);

@@ -1,8 +1,9 @@
 //! Home: pages that belong to no single subject.
 //!
-//! In it: the first page of a company and what needs a hand on it, the search, the choice of a company, the handbook.
-//! Not in it: the subjects themselves (`master`, `goods`, `trade`, `office`, `operations`).
-//! Begin with `uebersicht.rs`.
+//! Contains: the first page of a company with its health issues, the search, the choice of a company, the
+//! handbook.
+//! Does not contain: the subjects themselves (`master`, `goods`, `trade`, `office`, `operations`).
+//! Start with `uebersicht.rs`.
 
 pub mod firmen;
 pub mod handgriffe;

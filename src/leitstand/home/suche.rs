@@ -1,4 +1,5 @@
-//! The search of every page: documents, partners, articles, batches and weighings, with the first hits of each.
+//! The search in the header: documents, partners, articles, batches and weighings, with the first hits of
+//! each.
 
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -22,7 +23,7 @@ use crate::trade::belege;
 
 const HITS_SHOWN_MAX: u32 = 10;
 
-/// From a page of no company to the search of the one that was chosen there.
+/// Redirects from a page of no company to the search of the company chosen there.
 pub fn in_chosen(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let chosen = request.firmen.iter().find(|firma| firma.id.to_string() == request.param("firma"));
     let firma = chosen.ok_or_else(|| Failure::not_found("Diese Firma"))?;
@@ -48,9 +49,11 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Suche nach „{suche}“"), body))
 }
 
-const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag), Partnern (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
+const HOW_TO_SEARCH: &str = "Gesucht wird in Belegen (Nummer, fremde Nummer, Partner, Betrag), Partnern \
+     (Name, Nummer, Ort, E-Mail), Artikeln (Bezeichnung, Nummer, EAN) und Chargen (Nummer, auch die des \
+     Lieferanten); Wiegungen findet man über die ganze Nummer oder das ganze Kennzeichen.";
 
-/// What was found of one kind: where its first hits lead, and how they are shown.
+/// The hits of one kind: their links, and their markup.
 #[derive(Default)]
 struct Group {
     hits: Vec<String>,
@@ -59,7 +62,8 @@ struct Group {
 
 const FIRST_HITS: Page = Page { limit: Some(HITS_SHOWN_MAX), offset: 0 };
 
-/// A group of hits, each of which has a page below that of its list; `all` finds all of them there.
+/// A group of hits; the page of each lies below its list's. The parameter `all` finds all of them in the
+/// list.
 fn group<T>(
     request: &PageRequest,
     (title, page, all): (&str, &str, &str),
@@ -91,7 +95,7 @@ fn documents(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Gr
     ))
 }
 
-/// By the net or gross sum, where one was typed.
+/// Finds documents by net or gross sum if an amount was typed.
 fn by_amount(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let Some(betrag) = typed_money(suche) else { return Ok(Group::default()) };
     let auswahl = belege::Auswahl { betrag: Some(betrag), ..belege::Auswahl::default() };
@@ -108,7 +112,8 @@ fn by_amount(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Gr
 }
 
 fn partner(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
-    let found = kunden::list(&db.tx, &kunden::Auswahl::of_search(Some(suche)), FIRST_HITS)?;
+    let auswahl = kunden::Auswahl { suche: Some(suche), ..kunden::Auswahl::default() };
+    let found = kunden::list(&db.tx, &auswahl, FIRST_HITS)?;
     let id = |kunde: &Kunde| kunde.id;
     Ok(group(request, ("Partner", "partner", "suche"), &found, id, |table| {
         table
@@ -144,7 +149,7 @@ fn chargen(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Grou
     }))
 }
 
-/// By the whole number or the whole plate, as the interface finds them.
+/// Finds weighings by the whole number or the whole plate, as the interface does.
 fn wiegungen(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let by_number =
         waage::Auswahl { wiegeschein_nr: Some(suche.to_uppercase()), ..waage::Auswahl::default() };

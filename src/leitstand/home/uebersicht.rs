@@ -1,4 +1,5 @@
-//! The first page of a company: what needs a hand, then the day: tonnes, receipts, documents, open weighings.
+//! The first page of a company: what is to be done, then the day: tonnes, receipts, documents, open
+//! weighings.
 
 use maud::{Markup, Render, html};
 
@@ -22,16 +23,16 @@ use crate::rules::weighing::Richtung;
 use crate::trade::annahmescheine;
 use crate::trade::belege::{self, Beleg};
 
-/// Weighings of a day that are looked at, and open ones and documents of a table that are shown, at most.
+/// Most weighings of a day that are read, most open weighings shown, and most documents shown in a table.
 const WEIGHINGS_OF_DAY_MAX: u32 = 5_000;
 const WEIGHINGS_SHOWN_MAX: u32 = 15;
 const DOCUMENTS_SHOWN_MAX: usize = 8;
 
-/// Documents of a day that are summed at most: each is read.
+/// Most documents of a day that are summed; each of them is read.
 const DOCUMENTS_OF_DAY_MAX: i64 = 1_000;
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let upkeep = request.keeps_house().then(|| request.app.lookout.last()).flatten();
+    let upkeep = request.manages_installation().then(|| request.app.lookout.last()).flatten();
     let body = html! {
         (to_do(request, db, upkeep.as_ref())?)
         @if request.sees_management() && abgelehnt::is_any(request, db)? {
@@ -41,27 +42,27 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "Offene Wiegungen" }
         (wiegungen::open(request, db, WEIGHINGS_SHOWN_MAX)?)
         @match &upkeep {
-            Some(upkeep) => (zustand::house_in_words(upkeep, request.now)),
+            Some(upkeep) => (zustand::installation_in_words(upkeep, request.now)),
             None => p { small { (zustand::VERSION) } },
         }
     };
     frame::live_page(request, db, "Übersicht", body)
 }
 
-/// What needs a hand, or that nothing does.
+/// Says what is to be done, or that nothing is.
 fn to_do(request: &PageRequest, db: &Snapshot<'_>, upkeep: Option<&Upkeep>) -> Result<Markup> {
     let keys = key::of_tenant(db.connection, request.firma_id(), request.now)?;
-    let sorgen = [zustand::sorgen(request, db, &keys, upkeep)?, handgriffe::sorgen(request, db)?].concat();
-    let sorgen = (!sorgen.is_empty()).then(|| html! { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) });
+    let issues = [zustand::issues(request, db, &keys, upkeep)?, handgriffe::issues(request, db)?].concat();
+    let issues = (!issues.is_empty()).then(|| html! { h2 { "Zu erledigen" } (zustand::shown(&issues)) });
     let steps = zustand::first_steps(request, db, &keys)?;
-    let parts = [sorgen, without_erechnung(request, db)?, waiting(request, db)?, steps];
+    let parts = [issues, without_erechnung(request, db)?, waiting(request, db)?, steps];
     Ok(html! {
         @if parts.iter().all(Option::is_none) { p.note { "Es ist nichts zu erledigen." } }
         @for part in parts.into_iter().flatten() { (part) }
     })
 }
 
-/// What came in and went out today, receipts and documents, and the hours beside those of a week ago.
+/// Goods in and out today, receipts and documents, and the hours beside those of a week ago.
 fn today(db: &Snapshot<'_>) -> Result<Markup> {
     let today = db.tx.today();
     let (now, then) = (day(db, today)?, day(db, Day::of_number(today.number() - 7))?);
@@ -80,7 +81,8 @@ fn tile(name: &str, value: String) -> Markup {
     html! { div.tile { (name) strong { (value) } } }
 }
 
-/// Documents that became final without the e-invoice that they should have had: nobody was told at the end of a day (D4).
+/// Documents finalised without the e-invoice they should have had: at the end of a day nobody is there to be
+/// warned (D4).
 fn without_erechnung(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Markup>> {
     let auswahl = belege::Auswahl { ohne_erechnung: true, ..belege::Auswahl::default() };
     let (found, count) = newest(db, &auswahl)?;
@@ -88,13 +90,16 @@ fn without_erechnung(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<
         .text("Was fehlte", |beleg| beleg.erechnung_fehlt.as_deref().unwrap_or_default().join("; "));
     Ok((!found.is_empty()).then(|| html! {
         h2 { "Ohne E-Rechnung abgeschlossen" }
-        p { "Diese " (count) " Belege brauchten eine E-Rechnung und haben keine. Bitte ergänzen, was fehlte, \
-             den Beleg stornieren und neu schreiben. Was anders geregelt ist, verschwindet hier, sobald es erledigt ist." }
+        p {
+            "Diese " (count) " Belege brauchten eine E-Rechnung und haben keine. Bitte ergänzen, was fehlte, \
+             den Beleg stornieren und neu schreiben. Was anders geregelt ist, verschwindet hier, sobald es \
+             erledigt ist."
+        }
         (table.render())
     }))
 }
 
-/// Gutschriften that the end of their day left open, so that somebody looks at them (D4).
+/// Gutschriften that the end of their day left open for somebody to check (D4).
 fn waiting(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Markup>> {
     let Some(auswahl) = belege::waiting(&db.tx)? else { return Ok(None) };
     let (found, count) = newest(db, &auswahl)?;
@@ -106,7 +111,8 @@ fn waiting(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Markup>> {
     }))
 }
 
-/// The newest of some documents, and how many there are: all of them are never counted, for this page is open all day.
+/// The newest of some documents, and how many there are. Never counts all of them, because this page stays
+/// open all day.
 fn newest(db: &Snapshot<'_>, auswahl: &belege::Auswahl<'_>) -> Result<(Vec<Beleg>, String)> {
     let mut found = belege::newest(&db.tx, auswahl, DOCUMENTS_SHOWN_MAX as u32 + 1)?;
     let is_all = found.len() <= DOCUMENTS_SHOWN_MAX;
@@ -122,7 +128,7 @@ fn documents_of<'r>(request: &'r PageRequest, caption: &'r str, rows: &'r [Beleg
         .text("Partner", |beleg| beleg.kunden_name.clone())
 }
 
-/// Kilograms that came in and went out in each hour of a day.
+/// Kilograms in and out in each hour of a day.
 type Weighed = [(i64, i64); 24];
 
 fn day(db: &Snapshot<'_>, day: Day) -> Result<Weighed> {
@@ -132,7 +138,7 @@ fn day(db: &Snapshot<'_>, day: Day) -> Result<Weighed> {
     let mut hours = [(0, 0); 24];
     for wiegung in found.rows {
         let Some(hour) = hours.get_mut((wiegung.ts_erst.minute_in_berlin() / 60) as usize) else { continue };
-        // Whole kilograms suffice for a picture.
+        // Whole kilograms suffice for a chart.
         let kilograms = wiegung.gewicht_netto_kg.unwrap_or_default().units() / Quantity::whole(1).units();
         match wiegung.richtung {
             Some(Richtung::Eingang) => hour.0 += kilograms,
@@ -146,7 +152,7 @@ fn tonnes(kilograms: i64) -> String {
     tenths((kilograms.unsigned_abs() + 50) / 100)
 }
 
-/// Tonnes of each hour beside those of the same weekday before.
+/// A chart of the tonnes in each hour beside those of the same weekday a week ago.
 fn picture(now: &Weighed, then: &Weighed) -> Markup {
     let [now, then] = [now, then].map(|day| day.map(|(into, out)| into + out));
     let most = now.iter().chain(&then).copied().max().unwrap_or(0);
@@ -164,14 +170,16 @@ fn picture(now: &Weighed, then: &Weighed) -> Markup {
             "Tonnen je Stunde, heute (grün) und vor einer Woche (grau). Höchster Balken: {} t.",
             tonnes(most)
         ),
-        empty: "Heute und vor einer Woche ist nichts gewogen worden. Das Bild füllt sich mit der ersten fertigen Wiegung.",
+        empty: "Heute und vor einer Woche ist nichts gewogen worden. Das Bild füllt sich mit der ersten \
+         fertigen Wiegung.",
     };
     bars(&pairs, &words)
 }
 
-/// Goods receipts and documents of today, with what they come to.
+/// Goods receipts and documents of today, with their sums.
 fn of_today(db: &Snapshot<'_>, today: Day) -> Result<Vec<(String, String)>> {
-    let receipts = annahmescheine::sums_of_day(&db.tx, today)?;
+    let of_day = annahmescheine::Auswahl { von: Some(today), bis: Some(today), ..Default::default() };
+    let receipts = annahmescheine::sums(&db.tx, &of_day)?;
     let mut tiles = Vec::new();
     if receipts.count > 0 {
         let name = format!("Annahmescheine ({}), netto kg", number(receipts.count));

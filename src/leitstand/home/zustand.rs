@@ -1,4 +1,5 @@
-//! What needs a hand: of a company its data and open weighings; of the house its disk, its backups, its certificate.
+//! Health issues: of a company its data and open weighings; of the installation its disk, its backups, its
+//! certificate.
 
 use maud::{Markup, html};
 
@@ -16,22 +17,22 @@ use crate::platform::gate::access::key::{KeyState, StoredKey};
 use crate::platform::listing::Records;
 use crate::rules::day::{Day, Instant};
 
-/// Free bytes of the disk below which it must be looked after, and below which it is urgent.
+/// Free bytes of the disk below which there is an issue, and below which it is urgent.
 const LITTLE_FREE_BYTES: u64 = 5_000_000_000;
 const HARDLY_ANY_FREE_BYTES: u64 = 1_000_000_000;
 
-/// Hours after which the newest backup is too old: a night was left out.
+/// Hours after which the newest backup is too old: one night was skipped.
 const BACKUP_AGE_HOURS_MAX: i64 = 36;
 
-/// Days before the end of a certificate from which on a new one is asked for.
+/// Days before the end of the certificate at which a new one is requested.
 const CERTIFICATE_ENDS_SOON_DAYS: i64 = 30;
 
-/// Percent of the requests of a day from which on a key is near its limit.
+/// Percent of its daily limit at which a key is near it.
 const NEAR_LIMIT_PERCENT: u64 = 80;
 
-/// What needs a hand, the urgent first; nothing where nothing does.
-pub fn shown(sorgen: &[HealthIssue]) -> Markup {
-    let (urgent, soon): (Vec<_>, Vec<_>) = sorgen.iter().partition(|issue| issue.is_urgent);
+/// A list of health issues, urgent ones first; empty without any.
+pub fn shown(issues: &[HealthIssue]) -> Markup {
+    let (urgent, soon): (Vec<_>, Vec<_>) = issues.iter().partition(|issue| issue.is_urgent);
     let item = |issue: &&HealthIssue| {
         html! { li { @match &issue.to { Some(to) => a href=(to) { (issue.text) }, None => (issue.text) } } }
     };
@@ -43,18 +44,18 @@ pub fn shown(sorgen: &[HealthIssue]) -> Markup {
 
 pub const CANNOT_WRITE: &str = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
 
-/// What needs a hand of the company, and of the house, `upkeep`, where this person keeps it.
-pub fn sorgen(
+/// The health issues of the company, and those of the installation, `upkeep`, if this person manages it.
+pub fn issues(
     request: &PageRequest,
     db: &Snapshot<'_>,
     keys: &[StoredKey],
     upkeep: Option<&Upkeep>,
 ) -> Result<Vec<HealthIssue>> {
     let mut found = Vec::new();
-    if request.keeps_house() && request.app.gate.writer.watch.has_failed() {
+    if request.manages_installation() && request.app.gate.writer.watch.has_failed() {
         found.push(HealthIssue::urgent(CANNOT_WRITE.to_owned()).at("/leitstand/sicherung"));
     }
-    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(upkeep, request.now)));
+    found.extend(upkeep.into_iter().flat_map(|upkeep| installation_issues(upkeep, request.now)));
     let missing = firma::load(&db.tx)?.missing();
     if !missing.is_empty() {
         let text = format!(
@@ -78,7 +79,7 @@ pub fn sorgen(
     Ok(found)
 }
 
-/// Keys that have used most of the requests that they may make today.
+/// Issues of the keys that have used most of today's requests.
 fn keys_near_their_limit(request: &PageRequest, keys: &[StoredKey]) -> Vec<HealthIssue> {
     let is_near = |key: &StoredKey| {
         key.state == KeyState::Active
@@ -89,10 +90,12 @@ fn keys_near_their_limit(request: &PageRequest, keys: &[StoredKey]) -> Vec<Healt
         let ([today, limit], label) = ([key.today, key.daily_limit].map(number), &key.label);
         let issue = match key.today >= key.daily_limit {
             true => HealthIssue::urgent(format!(
-                "Der Schlüssel „{label}“ hat seine {limit} Anfragen für heute verbraucht und wird bis {again} abgewiesen."
+                "Der Schlüssel „{label}“ hat seine {limit} Anfragen für heute verbraucht und wird bis \
+                 {again} abgewiesen."
             )),
             false => HealthIssue::soon(format!(
-                "Der Schlüssel „{label}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er bis {again} abgewiesen."
+                "Der Schlüssel „{label}“ hat heute {today} von {limit} Anfragen verbraucht; danach wird er \
+                 bis {again} abgewiesen."
             )),
         };
         issue.at(request.page_of("schluessel", &key.id))
@@ -100,13 +103,13 @@ fn keys_near_their_limit(request: &PageRequest, keys: &[StoredKey]) -> Vec<Healt
     keys.iter().filter(|key| is_near(key)).map(issue).collect()
 }
 
-/// When the UTC day is over, on the clocks of Berlin.
+/// When the UTC day ends, in Berlin time.
 fn day_over(now: Instant) -> String {
     let minute = Instant::from_millis((now.utc_day() + 1) * Instant::MILLIS_PER_DAY).minute_in_berlin();
     format!("{:02}:{:02} Uhr", minute / 60, minute % 60)
 }
 
-fn of_house(upkeep: &Upkeep, now: Instant) -> Vec<HealthIssue> {
+fn installation_issues(upkeep: &Upkeep, now: Instant) -> Vec<HealthIssue> {
     let certificate = upkeep.certificate.and_then(|until| of_certificate(until, now));
     [upkeep.free.and_then(disk), backup(upkeep, now), certificate].into_iter().flatten().collect()
 }
@@ -144,8 +147,9 @@ fn of_certificate(until: Instant, now: Instant) -> Option<HealthIssue> {
         .then(|| HealthIssue::soon(format!("Das Zertifikat gilt nur noch bis {end}. {advice}")))
 }
 
-/// How disk, backups and certificate are, and the version: a line for who keeps the house, whether or not it is well.
-pub fn house_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
+/// The state of disk, backups and certificate, and the version: a line for people who manage the
+/// installation, with or without issues.
+pub fn installation_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
     let folder = upkeep.folder.display();
     let backup = match upkeep.backup {
         None => format!("Sicherungen in {folder}: nicht zu lesen"),
@@ -174,7 +178,7 @@ fn age(then: Instant, now: Instant) -> String {
     }
 }
 
-/// What a new company still needs before it works; nothing once it does.
+/// The steps that a new company still needs before it can work; `None` once all are done.
 pub fn first_steps(request: &PageRequest, db: &Snapshot<'_>, keys: &[StoredKey]) -> Result<Option<Markup>> {
     let has_key = !keys.is_empty();
     let has_data = firma::load(&db.tx)?.missing().is_empty();
@@ -200,7 +204,10 @@ pub fn first_steps(request: &PageRequest, db: &Snapshot<'_>, keys: &[StoredKey])
     Ok(Some(html! {
         h2 { "Erste Schritte" }
         ol.schritte { @for (is_done, path, name, why) in steps {
-            li { a href=(request.of_firma(path)) { (name) } @if is_done { " – erledigt" } @else { br; small { (why) } } }
+            li {
+                a href=(request.of_firma(path)) { (name) }
+                @if is_done { " – erledigt" } @else { br; small { (why) } }
+            }
         } }
     }))
 }
@@ -214,7 +221,7 @@ mod tests {
         for (now, words) in [
             ("2026-07-10T23:59:59Z", "02:00 Uhr"),
             ("2026-12-10T00:00:00Z", "01:00 Uhr"),
-            // The clocks change in the night that ends this day.
+            // The clocks change in the night after this day.
             ("2026-10-24T22:30:00Z", "02:00 Uhr"),
             ("2026-10-25T22:30:00Z", "01:00 Uhr"),
         ] {

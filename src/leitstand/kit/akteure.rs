@@ -1,4 +1,4 @@
-//! Who did something, as histories name them: a key by its label, a person by their name.
+//! Names the author of a change as histories show it: a key by its label, a person by their name.
 
 use super::page::{PageRequest, Snapshot};
 use crate::leitstand::access::people;
@@ -10,8 +10,8 @@ pub fn of_person(id: i64) -> String {
     format!("{PERSON_PREFIX}{id}")
 }
 
-/// The entries of a history, each with the name of who made it: behind its `key_id` is a key, a person (`person 3`), or
-/// the command line where there is none.
+/// Pairs each entry of a history with the name of its author. `key_id` returns a key, a person (`person 3`),
+/// or `None` for the command line.
 pub fn named<T>(
     request: &PageRequest,
     db: &Snapshot<'_>,

@@ -20,9 +20,10 @@ const ATTACHMENTS_SHOWN_MAX: u32 = 500;
 
 const DATEI: &str = "datei";
 
-/// The attachments of a record, whose page is `here`.
+/// Returns the attachments of a record whose page is `here`.
 pub fn section(request: &PageRequest, db: &Snapshot<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
-    let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen Programmen (POST …/dokumente).";
+    let empty = "Keine Anhänge. Sie kommen mit „Datei anhängen“ herein oder aus den angeschlossenen \
+         Programmen (POST …/dokumente).";
     Ok(html! {
         h2 { "Anhänge" }
         (files("Anhänge", empty, &of(db, besitzer)?, here))
@@ -30,7 +31,7 @@ pub fn section(request: &PageRequest, db: &Snapshot<'_>, besitzer: Besitzer, her
     })
 }
 
-/// The file that a document was made of (D28), where it was made of one.
+/// Returns the file that a document was made from (D28); empty if there is none.
 pub fn original(db: &Snapshot<'_>, besitzer: Besitzer, here: &str) -> Result<Markup> {
     let rows = of(db, besitzer)?;
     Ok(html! {
@@ -75,7 +76,7 @@ pub fn show_form(request: &PageRequest, name: &str, here: &str) -> Reply {
     frame::page(request, &format!("Datei an {name} anhängen"), body)
 }
 
-/// What the interface is asked to attach. Its content becomes JSON without a copy between.
+/// The body of the request that attaches a file. Its content becomes JSON without an intermediate copy.
 #[derive(Serialize)]
 struct Datei<'b> {
     dateiname: &'b str,
@@ -83,7 +84,8 @@ struct Datei<'b> {
     beschreibung: Option<&'b str>,
 }
 
-/// Attaches the file of the form to the record in the path: `api` is its list in the interface, `page` that of the company.
+/// Attaches the file of the form to the record in the path. `api` is its list in the interface, `page` its
+/// list in the Leitstand.
 pub fn attach(request: &PageRequest, api: &str, page: &str) -> Result<FirmaChange> {
     let file = request.file(DATEI)?;
     let body = Datei {
@@ -95,7 +97,7 @@ pub fn attach(request: &PageRequest, api: &str, page: &str) -> Result<FirmaChang
     request.change_record(Method::Post, &path, &body, page, note).map_err(at_the_file)
 }
 
-/// What the interface refuses of the name or the content stands at the file that was chosen.
+/// Moves a refusal of the name or the content to the field where the file was chosen.
 fn at_the_file(mut failure: Failure) -> Failure {
     if let Failure::Refused(refusal) = &mut failure
         && refusal.feld.as_deref().is_some_and(|feld| ["dateiname", "inhalt_base64"].contains(&feld))
@@ -105,7 +107,8 @@ fn at_the_file(mut failure: Failure) -> Failure {
     failure
 }
 
-/// The file of an attachment. It is saved and not shown: whoever attached it may have written what a browser would run.
+/// Returns the file of an attachment. Browsers save it and never show it: it may contain a script of whoever
+/// attached it.
 pub fn download(request: &PageRequest, db: &Snapshot<'_>, besitzer: Besitzer) -> Result<Reply> {
     let (anhang, inhalt) = anhaenge::found(&db.tx, besitzer, request.uuid(1)?, <[u8]>::to_vec)?;
     Ok(frame::guarded(Reply::attachment("application/octet-stream", &anhang.dateiname, inhalt)))

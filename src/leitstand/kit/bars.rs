@@ -1,28 +1,28 @@
-//! Pictures of bars: two of them beside each other for each hour or day.
+//! Bar charts: two bars side by side for each hour or day.
 
 use maud::{Markup, html};
 
-/// Width of a picture, height of its highest bar, and where its bars stand.
+/// Width of a chart, height of its highest bar, and the y of its base line, in the units of the chart.
 const WIDTH: i64 = 768;
 const BAR_HEIGHT_MAX: i64 = 100;
 const GROUND: i64 = 110;
 
-/// Two bars beside each other.
+/// Two bars side by side.
 pub struct BarPair {
     pub label: String,
     pub says: String,
-    /// How high they are; only their ratio counts.
+    /// Heights of the bars; only their ratio counts.
     pub left: i64,
     pub right: i64,
 }
 
 pub struct BarWords<'w> {
-    /// What is to be seen, for who does not see it.
+    /// What the chart shows, for screen readers.
     pub title: &'w str,
     /// The classes of the left and the right bars: `now`, `then`, `bad`.
     pub classes: [&'w str; 2],
     pub caption: String,
-    /// What stands in its place where all bars are 0.
+    /// Shown instead if all bars are 0.
     pub empty: &'w str,
 }
 
@@ -31,7 +31,7 @@ pub fn bars(pairs: &[BarPair], words: &BarWords<'_>) -> Markup {
     if most <= 0 {
         return html! { p.empty { (words.empty) } };
     }
-    // What is there at all is seen.
+    // Any amount above 0 is at least one unit high, so that it is visible.
     let height =
         |amount: i64| if amount > 0 { (amount.saturating_mul(BAR_HEIGHT_MAX) / most).max(1) } else { 0 };
     let step = WIDTH / i64::try_from(pairs.len()).unwrap_or(WIDTH).max(1);
@@ -44,8 +44,10 @@ pub fn bars(pairs: &[BarPair], words: &BarWords<'_>) -> Markup {
                     @let x: i64 = x;
                     g {
                         title { (pair.says) }
-                        rect class=(left) x=(x) y=(GROUND - height(pair.left)) width=(wide) height=(height(pair.left)) {}
-                        rect class=(right) x=(x + wide + 1) y=(GROUND - height(pair.right)) width=(wide) height=(height(pair.right)) {}
+                        rect class=(left) x=(x) y=(GROUND - height(pair.left)) width=(wide)
+                            height=(height(pair.left)) {}
+                        rect class=(right) x=(x + wide + 1) y=(GROUND - height(pair.right)) width=(wide)
+                            height=(height(pair.right)) {}
                         text x=(x + wide) y="130" text-anchor="middle" { (pair.label) }
                     }
                 }

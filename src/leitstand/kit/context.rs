@@ -1,4 +1,4 @@
-//! A request for a page on its way, the change that its form asks for, and its row in the log.
+//! The context of a request for a page, the change that its form makes, and its row in the audit log.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::akteure;
-use super::done::{Done, FirmaChange, HouseChange};
+use super::done::{Done, FirmaChange, InstallationChange};
 use super::page::PageRequest;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::WriteTx;
@@ -20,24 +20,24 @@ use crate::platform::gate::flow::completion::shortened;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
 
-/// A request for a page on its way.
+/// A request for a page while it is being answered.
 #[derive(Clone)]
 pub struct PageContext {
     pub request: Arc<Request>,
     pub page_request: PageRequest,
     pub address: IpAddr,
-    /// Its audit row is still to be written.
+    /// Whether its audit row is still to be written.
     pub needs_row: bool,
 }
 
-/// What a form has written, and whose it is.
+/// The change that a form makes, and the company it belongs to, if any.
 pub enum FormChange {
     Firma(TenantId, FirmaChange),
-    Haus(HouseChange),
+    Haus(InstallationChange),
 }
 
 impl FormChange {
-    /// Carries it out within a batch, with its audit row and those of what it changed.
+    /// Executes the change within a batch and writes its audit row and its administration event.
     pub fn run(&self, batch: &Batch<'_>, context: &PageContext) -> Result<Done> {
         match self {
             FormChange::Firma(firma, change) => {
@@ -52,9 +52,10 @@ impl FormChange {
     }
 }
 
-/// Writes down what a form did: its request, and what it changed; nothing where it was only tried (D27).
+/// Writes the audit row of a form and the administration event of its change; nothing if the form was only
+/// tried (D27).
 fn noted(context: &PageContext, connection: &Connection, done: Done) -> Result<Done> {
-    if done.tried.is_some() {
+    if done.is_trial() {
         return Ok(done);
     }
     let reply = Reply { status: 303, subject: done.subject, ..Reply::default() };
@@ -69,7 +70,7 @@ fn noted(context: &PageContext, connection: &Connection, done: Done) -> Result<D
 }
 
 impl PageContext {
-    /// On whose account memory is taken.
+    /// The account that memory is charged to: the person, or the network of the address.
     pub fn account(&self) -> String {
         match &self.page_request.person {
             Some(person) => format!("person {}", person.id),
@@ -77,19 +78,19 @@ impl PageContext {
         }
     }
 
-    /// Whose turn it is on the slow lane and at the writer.
+    /// The queue key of this request, for the slow lane and the writer.
     pub fn in_turn(&self) -> QueueKey {
         QueueKey { firma: self.page_request.firma_id(), name: self.account() }
     }
 
-    /// The audit row of an answer: who it was is a person, also of the request that logs them in.
+    /// The audit row of an answer. `logged_in` names the person of the request that logs them in.
     pub fn row(&self, reply: &Reply, logged_in: Option<i64>) -> Row {
         let person = logged_in.or(self.page_request.person.as_ref().map(|person| person.id));
         row(&self.request, self.address, reply, person, self.page_request.tenant_id())
     }
 }
 
-/// The audit row of an answer to a person, or to a stranger.
+/// The audit row of an answer, with or without a person.
 pub fn row(
     request: &Request,
     address: IpAddr,

@@ -20,10 +20,10 @@ use crate::rules::error::{Checked, Code, Refusal};
 pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
 
 /// What a form asks to be written that is no company's.
-pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
+pub type InstallationChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
 
 /// What has to be computed on the thread of passwords before it is written.
-pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
+pub type Hashed = Box<dyn FnOnce() -> Result<InstallationChange> + Send>;
 
 /// What is written before an e-mail goes.
 pub type Begun = Box<dyn Fn(&WriteTx<'_>) -> Result<()> + Send>;
@@ -41,52 +41,59 @@ pub const TRY: &str = "pruefen";
 /// The same, to see the sheet of what was typed.
 pub const PREVIEW: &str = "vorschau";
 
-#[derive(Default)]
+/// What came of a form: what the browser gets, and what the logs say.
 pub struct Done {
+    pub response: Response,
     /// What the interface answered.
     pub answer: Value,
-    /// Nothing was kept: the page is shown again, with what would have come of it, or why it would be refused.
-    pub tried: Option<std::result::Result<Value, Box<Refusal>>>,
-    /// The sheet of what was only tried: it is drawn and shown instead of the page.
-    pub sheet: Option<Box<Blatt>>,
-    pub to: String,
-    /// Sentences that are shown there: hints, or that it is done.
+    /// Sentences that the next page shows: hints, or that it is done.
     pub notes: Vec<String>,
     /// A new cookie; blank: it goes.
     pub cookie: Option<String>,
-    /// What the form there shows, as if it had been typed.
-    pub form: Vec<(String, String)>,
     pub person: Option<i64>,
     pub subject: Option<Uuid>,
     pub firma: Option<i64>,
     pub event: Option<AdminEvent>,
-    /// A page instead of the way: what is shown only once.
-    pub once: Option<(&'static str, Markup)>,
-    pub begins: Option<NewJob>,
+}
+
+pub enum Response {
+    Redirect(String),
+    /// The same, to a form that shows these fields as if they had been typed.
+    Refill(String, Vec<(String, String)>),
+    /// A page with this title, which is shown only this once.
+    Once(&'static str, Markup),
+    /// Nothing was kept: the page is shown again, with what would have come of it, or why it would be refused.
+    Tried(std::result::Result<Value, Box<Refusal>>),
+    /// Nothing was kept: the sheet of what was tried is drawn.
+    Sheet(Box<Blatt>),
+    /// Starts a job, and leads to the page that says how far it is.
+    Job(NewJob),
     /// The service ends, and begins anew with this.
-    pub restores: Option<Order>,
+    Restore(Order),
 }
 
 /// Tries what a form asks for; nothing of it is kept. A refusal is no failure of the batch, for all is undone by then.
 pub fn tried(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Value>) -> Result<Done> {
-    tried_with(tx, || Ok((work()?, None)))
+    tried_with(tx, || Ok(Response::Tried(Ok(work()?))))
 }
 
-/// The same, with the sheet of what came of it.
-pub fn tried_with(
-    tx: &WriteTx<'_>,
-    work: impl FnOnce() -> Result<(Value, Option<Box<Blatt>>)>,
-) -> Result<Done> {
-    let (tried, sheet) = match tx.undone(work) {
-        Err(Failure::Refused(refusal)) => (Err(refusal), None),
-        tried => tried.map(|(value, sheet)| (Ok(value), sheet))?,
-    };
-    Ok(Done { tried: Some(tried), sheet, ..Done::default() })
+/// The same, where the sheet of what came of it may be shown instead.
+pub fn tried_with(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Response>) -> Result<Done> {
+    match tx.undone(work) {
+        Err(Failure::Refused(refusal)) => Ok(Done::of(Response::Tried(Err(refusal)))),
+        tried => tried.map(Done::of),
+    }
 }
 
 impl Done {
+    /// Of this the logs say nothing but that there was a form.
+    pub fn of(response: Response) -> Done {
+        let (answer, notes) = (Value::Null, Vec::new());
+        Done { response, answer, notes, cookie: None, person: None, subject: None, firma: None, event: None }
+    }
+
     pub fn to(path: String, note: &str) -> Done {
-        Done { to: path, notes: vec![note.to_owned()], ..Done::default() }
+        Done { notes: vec![note.to_owned()], ..Done::of(Response::Redirect(path)) }
     }
 
     /// Data of a company were saved, or were so before: what changed, and the page that says it.
@@ -95,9 +102,8 @@ impl Done {
         Done { event: changes_of_firma(changed), ..Done::to(to, note) }
     }
 
-    /// Starts a job, and goes to the page that says how far it is.
-    pub fn begin(job: NewJob) -> Done {
-        Done { to: format!("/leitstand/arbeit/{}", job.id), begins: Some(job), ..Done::default() }
+    pub fn is_trial(&self) -> bool {
+        matches!(self.response, Response::Tried(_) | Response::Sheet(_))
     }
 }
 
@@ -124,7 +130,7 @@ pub fn check_stand(now: &str, sent: &str) -> Checked<()> {
 pub fn start_job(
     title: String,
     run: impl Fn(&Job) -> std::result::Result<Outcome, String> + Send + Sync + 'static,
-) -> HouseChange {
+) -> InstallationChange {
     let job = NewJob { id: Uuid::now_v7(), title, doing: Arc::new(run) };
-    Box::new(move |_| Ok(Done::begin(job.clone())))
+    Box::new(move |_| Ok(Done::of(Response::Job(job.clone()))))
 }

@@ -1,7 +1,8 @@
-//! Which entry of a bounded list is evicted, so that one person cannot drive out what others left.
+//! Chooses the entry to evict from a bounded list, so that one person cannot drive out the entries of others.
 
-/// The index to evict before an entry of the person `next` is added; `persons` owns the entries, the oldest first. It is
-/// the oldest of `next`, or, where they have none, of whoever has most.
+/// Returns the index to evict before an entry of the person `next` is added; `persons` are the owners of the
+/// entries, oldest first. Evicts the oldest entry of `next`, or, if they have none, of the person with the
+/// most entries.
 pub fn evict_index(persons: &[i64], next: i64) -> Option<usize> {
     let count = |person: i64| persons.iter().filter(|known| **known == person).count();
     let most = persons.iter().rev().max_by_key(|person| count(**person))?;
@@ -15,7 +16,7 @@ mod tests {
 
     #[test]
     fn who_has_something_makes_room_before_others_do() {
-        // Who has entries, who adds one; which is evicted.
+        // Owners of the entries, owner of the next one, index to evict.
         for (persons, next, expected) in [
             (&[][..], 1, None),
             (&[1, 1, 1, 1], 1, Some(0)),

@@ -1,5 +1,5 @@
-//! What a form leaves for the page that it leads to, which shows it once: hints, that it is done, or what was typed before a
-//! log-in.
+//! Messages from a form to the page it redirects to, which shows them once: hints, a confirmation, or the
+//! values typed before a log-in.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -8,10 +8,10 @@ use std::sync::Mutex;
 use crate::leitstand::access::people::digest;
 use crate::platform::failure::locked;
 
-/// Forms whose page was not yet asked for, at most; the oldest are dropped.
+/// Most forms whose next page was not requested yet; beyond it the oldest are dropped.
 const MESSAGES_MAX: usize = 1_000;
 
-/// Those of one browser at most: a person may have sent forms in several windows.
+/// Most of them for one browser: a person may have sent forms in several windows.
 const MESSAGES_OF_BROWSER_MAX: usize = 8;
 
 struct FlashMessage {
@@ -25,8 +25,8 @@ struct FlashMessage {
 pub struct FlashMessages(Mutex<VecDeque<FlashMessage>>);
 
 impl FlashMessages {
-    /// Keeps notes, and what its form shows, for the page that the browser with this cookie is sent to; a query behind its
-    /// path does not count.
+    /// Keeps notes and form fields for the page that the browser with this cookie is redirected to. The query
+    /// of `to` is ignored.
     pub fn keep(&self, cookie: &str, to: &str, notes: Vec<String>, form: Vec<(String, String)>) {
         if notes.is_empty() && form.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The frame of every page: head, menu, search, choice of the company; and the headers that keep it to itself.
+//! The frame of every page: header, menu, search, choice of the company; and the security headers.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -11,7 +11,8 @@ use crate::platform::http::error;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
 
-/// Only what this server sends is shown, nothing runs, and no page elsewhere shows it in a frame.
+/// Loads only content from this server, runs no inline script, and forbids other sites to show a page in a
+/// frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -31,8 +32,8 @@ pub fn asset(path: &str) -> Option<Reply> {
     Some(guarded(Reply::text(kind, text.to_owned())).with("cache-control", "private, max-age=300"))
 }
 
-/// A page that shows by itself what is new, where the browser runs scripts: it asks for the newest change of the company
-/// from the one on that it shows.
+/// Returns a page that updates itself if the browser runs scripts: it waits for a change of the company newer
+/// than the newest one it shows.
 pub fn live_page(page_request: &PageRequest, db: &Snapshot<'_>, title: &str, body: Markup) -> Result<Reply> {
     let firma = page_request.firma_id();
     let newest = feed::newest(db.connection, firma)?;
@@ -47,7 +48,7 @@ fn script() -> Markup {
     html! { script src="/leitstand/live.js" defer {} }
 }
 
-/// A text to be taken elsewhere, with a button that copies it where the browser runs scripts; a click marks all of it.
+/// Shows a text to be copied, with a copy button if the browser runs scripts; a click selects all of it.
 pub fn to_copy(text: &str) -> Markup {
     html! {
         div id="einmal" { p.once { (text) } }
@@ -71,7 +72,8 @@ pub fn page(page_request: &PageRequest, title: &str, body: Markup) -> Reply {
             }
             body {
                 a.skip href="#inhalt" { "Zum Inhalt" }
-                @if page_request.person.is_some() { (head(page_request)) } @else { header { div.bar { (help(page_request)) } } }
+                @if page_request.person.is_some() { (head(page_request)) }
+                @else { header { div.bar { (help(page_request)) } } }
                 main id="inhalt" tabindex="-1" {
                     @for note in &page_request.notes { p.note role="status" { (note) } }
                     h1 { (title) }
@@ -83,7 +85,7 @@ pub fn page(page_request: &PageRequest, title: &str, body: Markup) -> Reply {
     shown(200, whole)
 }
 
-/// A page with a form in steps, which is tried while one types where the browser runs scripts.
+/// A page with a form in steps. If the browser runs scripts, the form is tried while the person types.
 pub fn steps_page(page_request: &PageRequest, title: &str, body: Markup) -> Reply {
     page(
         page_request,
@@ -92,7 +94,7 @@ pub fn steps_page(page_request: &PageRequest, title: &str, body: Markup) -> Repl
     )
 }
 
-/// A page with a form alone, as one that asks before something is done. Refusals of these fields stand at them.
+/// A page with nothing but a form, such as a confirmation. Refusals of these fields are shown at the fields.
 pub fn form_page(
     page_request: &PageRequest,
     title: &str,
@@ -105,7 +107,7 @@ pub fn form_page(
     Ok(page(page_request, title, form(page_request, inside, button, is_destructive)))
 }
 
-/// The line at the top: company, search, menu, who is logged in. Pages of no company have those of the only one.
+/// The header: company, search, menu. A page of no company shows the only company, if there is just one.
 fn head(page_request: &PageRequest) -> Markup {
     let only = || if let [only] = page_request.firmen.as_slice() { Some(only) } else { None };
     let firma = page_request.firma.as_ref().or_else(only);
@@ -125,8 +127,8 @@ fn head(page_request: &PageRequest) -> Markup {
     }
 }
 
-/// The way to what the handbook says of a page: the section that is called as its entry in the menu, or where it has none,
-/// as its place in the path.
+/// Links to the section of the handbook about a page. The section's heading is the page's menu entry or,
+/// without one, its place in the path.
 fn help(page_request: &PageRequest) -> Markup {
     let place = place(page_request.page);
     let entry =
@@ -138,13 +140,14 @@ fn help(page_request: &PageRequest) -> Markup {
     html! { a href=(to) { "Hilfe" } }
 }
 
-/// The part of a path that a page has in common with those below it.
+/// The first segment of a page's path, which it shares with the pages below it.
 fn place(page: &Page) -> &'static str {
     let path = page.pattern.trim_start_matches("/leitstand").trim_start_matches("/f/{firma}");
     path.split('/').nth(1).unwrap_or_default()
 }
 
-/// The id of a heading of the handbook, as its links name it (GitHub's way), in ASCII as paths of pages are.
+/// The id of a heading in the handbook as its links spell it (GitHub's scheme), with umlauts in ASCII as in
+/// page paths.
 pub fn anchor(words: &str) -> String {
     let letter = |letter: char| match letter {
         'ä' => "ae".to_owned(),
@@ -158,7 +161,7 @@ pub fn anchor(words: &str) -> String {
     words.to_lowercase().chars().map(letter).collect()
 }
 
-/// The search in a company; without one it is chosen beside what is searched.
+/// The search in a company; without one, the company is chosen beside the search field.
 fn search(page_request: &PageRequest, firma: Option<&Tenant>) -> Markup {
     let to = match firma {
         Some(firma) => format!("/leitstand/f/{}/suche", firma.id),
@@ -168,16 +171,20 @@ fn search(page_request: &PageRequest, firma: Option<&Tenant>) -> Markup {
         form.search role="search" action=(to) method="get" {
             @if firma.is_none() {
                 label.unseen for="suche-firma" { "Firma" }
-                select id="suche-firma" name="firma" { @for firma in &page_request.firmen { option value=(firma.id) { (firma.name) } } }
+                select id="suche-firma" name="firma" {
+                    @for firma in &page_request.firmen { option value=(firma.id) { (firma.name) } }
+                }
             }
             label.unseen for="suche" { "Suche" }
-            input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …" value=(page_request.param("suche"));
+            input id="suche" name="suche" type="search" placeholder="Nummer, Partner, Artikel …"
+                value=(page_request.param("suche"));
             button type="submit" { "Suchen" }
         }
     }
 }
 
-/// The menu: everyday work beside each other, and the rest folded. The entry above a page is marked, too.
+/// The menu: everyday work in a row, administration folded. The nearest entry above the current page is
+/// marked, too.
 fn menu(page_request: &PageRequest, firma: Option<i64>) -> Markup {
     let is_seen = |page: &&Page| {
         let is_there = firma.is_some() || !page.access.is_of_firma();
@@ -200,7 +207,13 @@ fn menu(page_request: &PageRequest, firma: Option<i64>) -> Markup {
     };
     let part = |is_administration: bool| {
         let part = entries.clone().filter(move |page| page.is_administration == is_administration);
-        html! { ul { @for page in part { li { a href=(to(page)) aria-current=[mark(page)] { (page.menu.unwrap_or_default()) } } } } }
+        html! {
+            ul {
+                @for page in part {
+                    li { a href=(to(page)) aria-current=[mark(page)] { (page.menu.unwrap_or_default()) } }
+                }
+            }
+        }
     };
     let is_inside = current.is_some_and(|(_, is_administration)| is_administration);
     html! {
@@ -211,7 +224,7 @@ fn menu(page_request: &PageRequest, firma: Option<i64>) -> Markup {
     }
 }
 
-/// A page for somebody about whom nothing is known: why there is nothing to see.
+/// A page without header and menu that says why there is nothing to see; the person may be unknown.
 pub fn refused(status: u16, message: &str) -> Reply {
     let whole = html! {
         (DOCTYPE)
@@ -229,7 +242,8 @@ pub fn refused(status: u16, message: &str) -> Reply {
     shown(status, whole)
 }
 
-const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich noch einmal versuchen.";
+const BUSY: &str = "Der Dienst kann das gerade nicht ausführen; es wurde nichts gespeichert. Bitte gleich \
+     noch einmal versuchen.";
 
 pub fn busy(request: &Request) -> Reply {
     tracing::warn!(request_id = %request.id, "too much to do for a page");
@@ -239,15 +253,16 @@ pub fn busy(request: &Request) -> Reply {
 pub fn failed(failure: &Failure, request: &Request) -> Reply {
     match failure {
         Failure::Refused(refusal) => {
-            let reply = refused(error::status(refusal.code), &refusal.message);
+            let reply = refused(error::status(refusal.code), &refusal.message.to_string());
             Reply { code: Some(refusal.code), ..reply }
         }
         Failure::OutcomeUnknown => {
-            let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. Bitte nachsehen.";
+            let message = "Ob gespeichert wurde, ist nicht bekannt: Die Festplatte meldet einen Fehler. \
+                 Bitte nachsehen.";
             refused(503, message)
         }
         Failure::Busy(_) => busy(request),
-        // What stands in its answer is for programs; its status and its line in the log are for all.
+        // The body of the general answer is for programs; its status and its log line apply here, too.
         failure => {
             let status = error::reply(failure, request.id).status;
             let message = format!("{BUSY} Hilft das nicht, bitte diese Nummer melden: {}", request.id);
@@ -265,14 +280,14 @@ pub fn redirect(to: impl Into<String>) -> Reply {
     guarded(Reply { status: 303, ..Reply::default() }.with("location", to))
 }
 
-/// GET where a form alone lives: back to its list, `/leitstand/` with the first word behind it.
+/// Answers GET on a path that only takes a form: redirects to its list, the first two segments of the path.
 pub fn back(page_request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let list: Vec<_> = page_request.page.pattern.split('/').take(3).collect();
     Ok(redirect(list.join("/")))
 }
 
-/// The answer with the headers that every answer of these pages has. The server adds nosniff and no-store. Without a
-/// referrer browsers would send their forms from the origin `null`, which is nobody's.
+/// Adds the headers that every answer of these pages has; the server adds nosniff and no-store. With no
+/// referrer at all browsers would send forms with the origin `null`, which is refused.
 pub fn guarded(reply: Reply) -> Reply {
     reply
         .with("content-security-policy", CONTENT_SECURITY_POLICY)

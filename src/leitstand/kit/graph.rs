@@ -1,11 +1,11 @@
-//! Graphs from left to right: boxes that are links, in columns, so that every line leads to the right unless there is a
-//! circle.
+//! Graphs drawn from left to right. Boxes are links, arranged in columns so that every edge points right
+//! unless it is part of a cycle.
 
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-/// A box, and the way to the next, in the units of the picture.
+/// Size of a box, and the distance from one box to the next, in the units of the picture.
 const BOX: (i64, i64) = (184, 78);
 const PITCH: (i64, i64) = (232, 92);
 
@@ -18,19 +18,19 @@ pub struct Node {
     pub class: &'static str,
     pub to: String,
     pub kind: &'static str,
-    /// Its lines: the first is its name.
+    /// Its lines; the first is its name.
     pub lines: [String; 3],
 }
 
 #[derive(Debug, Default)]
 pub struct Graph {
     pub nodes: Vec<Node>,
-    /// From one to another, as goods flow.
+    /// From node to node, in the direction in which goods flow.
     pub edges: BTreeSet<(usize, usize)>,
 }
 
 impl Graph {
-    /// The picture, with its words for those who do not see it.
+    /// Draws the graph; `words` describe it for screen readers.
     pub fn picture(&self, title: &str, words: &str) -> Markup {
         let columns = columns(self.nodes.len(), &self.edges);
         let rows = rows(&columns, &self.edges);
@@ -39,12 +39,16 @@ impl Graph {
         let height = rows.iter().max().copied().unwrap_or(0) + BOX.1 + 2 * EDGE;
         html! {
             div.scroll.graph tabindex="0" role="region" aria-label=(title) {
-                svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="group" aria-label=(title) {
+                svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="group"
+                    aria-label=(title) {
                     title { (title) }
                     desc { (words) }
-                    defs { marker id="spitze" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto" {
-                        path.tip d="M0 0L8 4L0 8Z" {}
-                    } }
+                    defs {
+                        marker id="spitze" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
+                            markerHeight="8" orient="auto" {
+                            path.tip d="M0 0L8 4L0 8Z" {}
+                        }
+                    }
                     @for (from, to) in &self.edges { (edge(at(*from), at(*to))) }
                     @for (number, node) in self.nodes.iter().enumerate() { (shown(node, at(number))) }
                 }
@@ -53,12 +57,13 @@ impl Graph {
     }
 }
 
-/// A line from the right side of a box to the left side of another.
+/// A curve from the right side of one box to the left side of another.
 fn edge((x, y): (i64, i64), (to_x, to_y): (i64, i64)) -> Markup {
     let (x, y, to_x, to_y) = (x + BOX.0, y + BOX.1 / 2, to_x - 1, to_y + BOX.1 / 2);
     let bend = ((to_x - x) / 2).max(24);
     html! {
-        path.edge d=(format!("M{x} {y}C{} {y} {} {to_y} {to_x} {to_y}", x + bend, to_x - bend)) marker-end="url(#spitze)" {}
+        path.edge d=(format!("M{x} {y}C{} {y} {} {to_y} {to_x} {to_y}", x + bend, to_x - bend))
+            marker-end="url(#spitze)" {}
     }
 }
 
@@ -84,8 +89,8 @@ fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// The column of each node: right of all that lead to it, and no further left of what it leads to than it must.
-/// What leads round in a circle is entered where the least is missing.
+/// Returns the column of each node: right of all its predecessors. A node without predecessors moves right
+/// next to its nearest successor. A cycle is entered at the node with the fewest unplaced predecessors.
 fn columns(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     let mut column = vec![0_usize; count];
     let mut waiting = vec![0; count];
@@ -110,7 +115,7 @@ fn columns(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     column
 }
 
-/// How far down each node stands: near those that it belongs to, and below the one before it in its column.
+/// Returns the y of each node: near its neighbours, and below the previous node of its column.
 fn rows(columns: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<i64> {
     let most = columns.iter().max().copied().unwrap_or(0);
     let mut stacks: Vec<Vec<usize>> = vec![Vec::new(); most + 1];
@@ -132,8 +137,8 @@ fn rows(columns: &[usize], edges: &BTreeSet<(usize, usize)>) -> Vec<i64> {
     rows.iter().map(|row| row - top).collect()
 }
 
-/// Moves the nodes of a column beside the middle of those that they belong to: those on the first side, or else those on
-/// the second.
+/// Moves the nodes of a column to the mean height of their neighbours on the first side or, without any
+/// there, on the second.
 fn settle(stack: &mut [usize], sides: &[&[Vec<usize>]; 2], rows: &mut [i64]) {
     let wish = |node: usize, rows: &[i64]| {
         let others = sides.iter().map(|side| &side[node]).find(|others| !others.is_empty());
@@ -165,9 +170,9 @@ mod tests {
         for (count, edges, expected) in [
             (1, vec![], vec![0]),
             (4, vec![(0, 1), (1, 2), (2, 3)], vec![0, 1, 2, 3]),
-            // What also goes in late stands left of the early one.
+            // A node that also feeds a late one stays left of the early one.
             (4, vec![(0, 1), (1, 2), (2, 3), (0, 3)], vec![0, 1, 2, 3]),
-            // What begins late stands beside what it leads to.
+            // A node that begins late stands right next to its successor.
             (4, vec![(0, 1), (1, 2), (3, 2)], vec![0, 1, 2, 1]),
             (3, vec![(0, 1), (1, 2), (2, 0)], vec![0, 1, 2]),
             (2, vec![(0, 0), (0, 1)], vec![0, 1]),

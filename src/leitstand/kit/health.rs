@@ -1,10 +1,10 @@
-//! One thing that needs a hand: in words, and where it is mended.
+//! One health issue: a problem for somebody to fix, in words, and the page where it is fixed.
 
 #[derive(Clone)]
 pub struct HealthIssue {
     pub is_urgent: bool,
     pub text: String,
-    /// Where it is mended.
+    /// The path of the page where it is fixed.
     pub to: Option<String>,
 }
 

@@ -1,5 +1,6 @@
-//! Jobs that take longer than a page may: an import, a backup, a check. Each has a thread of its own and goes on when
-//! its window is closed; a page says how far it is. When the service ends, a job ends as if it had been given up.
+//! Jobs that take longer than a page may: an import, a backup, a check. Each runs on its own thread and
+//! continues when its window is closed; a page shows its progress. When the service stops, a job ends as if a
+//! person had cancelled it.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,7 +17,8 @@ use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 use crate::rules::error::{Checked, Code, Refusal};
 
-/// Jobs that run at once at most: one of a company, or of the installation, so that another finds a place.
+/// Most jobs running at once. Each company has at most one, and so has the installation, so that a second one
+/// finds a place.
 const JOBS_RUNNING_MAX: usize = 2;
 
 const JOBS_FULL: &str = "Es laufen schon zwei Arbeiten. Bitte warten, bis eine fertig ist.";
@@ -27,38 +29,38 @@ const COMPANY_BUSY: &str =
 const INSTALLATION_BUSY: &str =
     "Es läuft schon eine Sicherung, eine Prüfung oder ein Löschen. Bitte warten, bis es fertig ist.";
 
-/// Jobs that are remembered with what they came to. Each person makes room for a further one of theirs.
+/// Most jobs kept with their outcome. Beyond it a new job evicts an ended one of the same person first.
 const JOBS_KEPT_MAX: usize = 20;
 
 #[derive(Clone)]
 pub struct Outcome {
     pub shown: Markup,
-    /// Where a file that was looked at can be imported.
+    /// The page that can import the file that was checked.
     pub next: Option<Next>,
 }
 
-/// The page that imports a file that was looked at.
+/// The page that imports a file that was checked.
 #[derive(Clone)]
 pub struct Next {
     pub to: String,
     pub file: Uuid,
-    /// Something about it is suspicious: it is only imported where the person says so.
+    /// Something about the file is suspicious: it is only imported if the person confirms it.
     pub is_doubtful: bool,
 }
 
 #[derive(Clone, Default)]
 pub struct Progress {
     pub step: String,
-    /// How much of it is done, of how much; 0 of 0 where that is not known.
+    /// How much of the step is done, of how much; 0 of 0 if unknown.
     pub done: usize,
     pub of: usize,
-    /// It can no longer be given up.
+    /// The job can no longer be cancelled.
     pub is_last: bool,
-    /// What it came to, or in a German sentence why to nothing.
+    /// The outcome, or a German sentence that says why it failed.
     pub ended: Option<Result<Outcome, String>>,
 }
 
-/// What a job does. It ends soon once it [`Job::is_given_up`], and says how far it is ([`Job::set_step`]).
+/// The work of a job. It ends soon after [`Job::is_given_up`] and reports its progress ([`Job::set_step`]).
 pub type JobRun = Arc<dyn Fn(&Job) -> Result<Outcome, String> + Send + Sync>;
 
 #[derive(Clone)]
@@ -72,7 +74,7 @@ pub struct Job {
     pub id: Uuid,
     pub title: String,
     pub person: i64,
-    /// None: it is about the installation.
+    /// `None` for a job of the installation.
     pub firma: Option<TenantId>,
     pub begun: Instant,
     progress: Mutex<Progress>,
@@ -89,7 +91,7 @@ impl Job {
         (progress.step, progress.done, progress.of, progress.is_last) = (step.to_owned(), 0, of, false);
     }
 
-    /// Says at which of so many steps it is, from 1; with the last it can no longer be given up.
+    /// Sets the step and its number, from 1 to `of`; in the last step the job can no longer be cancelled.
     pub fn set_numbered_step(&self, step: &str, number: usize, of: usize) {
         let mut progress = locked(&self.progress);
         let (done, is_last) = (number.saturating_sub(1), number >= of);
@@ -117,7 +119,7 @@ impl Job {
 pub struct Jobs(Mutex<VecDeque<Arc<Job>>>);
 
 impl Jobs {
-    /// Starts a job of a company; why not where as many run as may.
+    /// Starts a job of a company or of the installation. The error is a German sentence: too many jobs run.
     pub fn begin(
         &self,
         job: NewJob,
@@ -126,10 +128,10 @@ impl Jobs {
         begun: Instant,
     ) -> Result<(), &'static str> {
         let NewJob { id, title, doing } = job;
-        let (progress, given_up) = Default::default();
+        let (progress, given_up) = (Mutex::new(Progress::default()), AtomicBool::new(false));
         let job = Arc::new(Job { id, title, person, firma, begun, progress, given_up });
         let mut jobs = locked(&self.0);
-        why_not(&jobs, firma)?;
+        check_capacity(&jobs, firma)?;
         let own = Arc::clone(&job);
         let run = move || {
             let outcome = catch_unwind(AssertUnwindSafe(|| doing(&own)));
@@ -144,9 +146,9 @@ impl Jobs {
         Ok(())
     }
 
-    /// Refused where a job of a company, or of the installation, could not begin now.
+    /// Refuses if a job of this company, or of the installation, could not begin now.
     pub fn check_room(&self, firma: Option<TenantId>) -> Checked<()> {
-        let room = why_not(&locked(&self.0), firma);
+        let room = check_capacity(&locked(&self.0), firma);
         room.map_err(|why| Refusal::new(Code::NichtVerfuegbar, why))
     }
 
@@ -164,7 +166,7 @@ impl Jobs {
     }
 }
 
-fn why_not(jobs: &VecDeque<Arc<Job>>, firma: Option<TenantId>) -> Result<(), &'static str> {
+fn check_capacity(jobs: &VecDeque<Arc<Job>>, firma: Option<TenantId>) -> Result<(), &'static str> {
     let running: Vec<_> = jobs.iter().filter(|job| job.progress().ended.is_none()).collect();
     match running.iter().any(|job| job.firma == firma) {
         true => Err(firma.map_or(INSTALLATION_BUSY, |_| COMPANY_BUSY)),

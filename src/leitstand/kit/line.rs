@@ -1,4 +1,4 @@
-//! Lines over time: the stock of an article or a batch, day by day.
+//! Line charts: the stock of an article or a batch, day by day.
 
 use maud::{Markup, html};
 
@@ -11,13 +11,14 @@ use crate::rules::fixed::Quantity;
 
 const DAYS_SHOWN_MAX: i64 = 90;
 
-/// The line in the units of the picture, and the room above and below it.
+/// Size of the line in the units of the picture, and the space above and below it.
 const WIDTH: i64 = 728;
 const HEIGHT: i64 = 160;
 const ABOVE: i64 = 28;
 const BELOW: i64 = 28;
 
-/// The stock at the end of each of the last days, the oldest first: from the stock now back over what moved since.
+/// Returns the stock at the end of each of the last days, oldest first: counted back from the current stock
+/// by the movements of each day.
 fn points(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity) -> Result<Vec<(Day, Quantity)>> {
     let today = tx.today();
     let earliest = begin.map_or(i64::MIN, |day| day.number() - 1).min(today.number() - 1);
@@ -33,7 +34,7 @@ fn points(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity) -> Resul
     Ok(points)
 }
 
-/// The stock over the last 90 days, or since the day before it began, as a picture and in words.
+/// The stock over the last 90 days, or since the day before `begin`, as a picture and in words.
 pub fn stock(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity, einheit: &str) -> Result<Markup> {
     let points = points(tx, wovon, begin, now)?;
     let most = points.iter().max_by_key(|(_, stock)| *stock);
@@ -66,7 +67,8 @@ pub fn stock(tx: &Tx<'_>, wovon: Wovon, begin: Option<Day>, now: Quantity, einhe
     })
 }
 
-/// The steps of a line between what was least and what was most; 0 is always seen. `top_label` stands at the highest.
+/// Draws the steps of a line between the least and the most; 0 is always in view. `top_label` stands at the
+/// highest.
 fn picture(
     points: &[(Day, Quantity)],
     (least, most): (Quantity, Quantity),
@@ -90,7 +92,8 @@ fn picture(
         .collect();
     let (zero, end) = (y(Quantity::ZERO), x(points.len()));
     html! {
-        svg.line viewBox=(format!("0 0 {WIDTH} {}", ABOVE + HEIGHT + BELOW)) width=(WIDTH) height=(ABOVE + HEIGHT + BELOW) role="img" {
+        svg.line viewBox=(format!("0 0 {WIDTH} {}", ABOVE + HEIGHT + BELOW)) width=(WIDTH)
+            height=(ABOVE + HEIGHT + BELOW) role="img" {
             title { "Bestand über die Zeit" }
             desc { (words) }
             path.area d=(format!("{line}L{end} {zero}H1Z")) {}

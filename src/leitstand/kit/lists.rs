@@ -1,4 +1,4 @@
-//! The pages of lists: filters, a table that the server sorts, and the way through its pages.
+//! The pages of lists: filters, a table sorted by the server, and the pager.
 
 use maud::{Markup, Render, html};
 use uuid::Uuid;
@@ -16,22 +16,22 @@ pub fn page_of(request: &PageRequest) -> Page {
 }
 
 pub struct List<'l, T> {
-    /// Its path below the company's, and what leads from there to the page of a record.
+    /// The path of the list, relative to the company's.
     pub path: &'static str,
-    /// The path of its records, where it is another.
+    /// The path above the pages of its records; usually the same.
     pub records: &'static str,
     pub id: fn(&T) -> Uuid,
     pub caption: &'static str,
     pub empty: &'static str,
     pub found: &'l Records<T>,
     pub filters: Markup,
-    /// Parameters that no field shows, each the id of a record whose rows alone are listed: how they belong to it, and the
-    /// list that has its page.
+    /// Parameters without a field, each the id of a partner or article that restricts the list. Each has its
+    /// name, the words for its relation to the rows, and the list with the record's page.
     pub keeps: &'l [(&'l str, &'l str, &'l str)],
-    /// The order where none was chosen; `-` before it: descending. Blank: it cannot be sorted.
+    /// The default order, with `-` in front if descending. Blank: the list cannot be sorted.
     pub order: &'static str,
     pub above: Markup,
-    /// What the table stands in, as a form; none: nothing.
+    /// Wraps the table, for example in a form.
     pub around: Option<fn(&PageRequest, Markup) -> Markup>,
 }
 
@@ -42,12 +42,12 @@ impl<'l, T> List<'l, T> {
         id: fn(&T) -> Uuid,
         found: &'l Records<T>,
     ) -> List<'l, T> {
-        let (empty, filters, keeps, order, above, around) = Default::default();
+        let (empty, filters, keeps, order, above, around) = ("", html! {}, &[], "", html! {}, None);
         List { path, records: path, id, caption, empty, found, filters, keeps, order, above, around }
     }
 }
 
-/// The page of a list: its filters, its table, and the way through its pages.
+/// The body of a list's page: filters, table and pager.
 pub fn body<'l, T>(
     request: &'l PageRequest,
     db: &Snapshot<'_>,
@@ -83,7 +83,7 @@ pub fn filter(request: &PageRequest, name: &str, label: &str, kind: &str) -> Mar
     field(request, name, label, kind, request.param(name), "off")
 }
 
-/// A choice that filters a list: of all, or of these values, each with its text.
+/// A choice that filters a list: all, or one of these values, each with its text.
 pub fn filter_choice<T: AsRef<str> + From<&'static str>>(
     request: &PageRequest,
     name: &str,
@@ -94,7 +94,7 @@ pub fn filter_choice<T: AsRef<str> + From<&'static str>>(
     choice(request, name, label, options, request.param(name))
 }
 
-/// Says that a list shows the records of one partner or article alone, where it does, with the way to all of them.
+/// Says that a list shows only the records of one partner or article, with a link to all of them.
 fn restriction<T>(request: &PageRequest, db: &Snapshot<'_>, list: &List<'_, T>) -> Result<Markup> {
     let mut shown = Vec::new();
     for (name, relation, page) in list.keeps {

@@ -1,6 +1,6 @@
 "use strict";
-// Pages that show what is new: waits until the company has changed, fetches the page again and puts its content in place.
-// Without this the pages are as they were when they were loaded. And buttons that copy a text.
+// Updates pages: waits until the company has changed, fetches the page again and replaces its content. Without
+// this script the pages stay as they were loaded. Also: buttons that copy a text.
 (() => {
   const shown = document.querySelector("[data-neues]");
   const pause = (ms) => new Promise((go) => setTimeout(go, ms));
@@ -12,7 +12,7 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.querySelector("[data-neues]");
     const active = shown.contains(document.activeElement) ? document.activeElement : null;
-    // Whoever is in a field is not disturbed.
+    // Does not disturb a person who is in a field.
     if (!fresh || active?.matches("input, select")) return;
     const at = active?.getAttribute("href");
     shown.replaceChildren(...fresh.childNodes);
@@ -25,7 +25,7 @@
       if (document.hidden) await seen();
       try {
         const answer = await fetch(`${shown.dataset.neues}?seit=${shown.dataset.seit}`, { redirect: "manual" });
-        // Logged out: the page itself leads to where one logs in.
+        // Logged out: the page itself redirects to the log-in.
         if (answer.type === "opaqueredirect") return location.reload();
         if (!answer.ok) throw new Error(String(answer.status));
         const newest = await answer.text();
@@ -34,7 +34,7 @@
       } catch {
         wait = Math.min(wait * 2, 60000);
       }
-      // At most one look a second, however much is written.
+      // At most one request a second, however much is written.
       await pause(wait);
     }
   }
@@ -46,7 +46,7 @@
     button.hidden = false;
     button.addEventListener("click", async () => {
       getSelection().selectAllChildren(text);
-      // Browsers copy only for pages that came by TLS, or from this machine.
+      // Browsers only copy for pages loaded over TLS or from this machine.
       const isCopied = await navigator.clipboard?.writeText(text.textContent).then(() => true, () => false);
       button.nextElementSibling.textContent = isCopied ? "Kopiert." : "Markiert: jetzt mit Strg+C kopieren.";
     });

@@ -1,8 +1,9 @@
-//! Kit: what pages are made of and how a request for one is answered.
+//! Kit: the parts of pages, and the server that answers requests for them.
 //!
-//! In it: the page as a row of data (`page`), the frame, parts, lists, pictures, jobs, uploads, messages, scripts and styles.
-//! Not in it: any page of its own; those are in the rooms beside it.
-//! Begin with `page.rs`, then `server.rs`.
+//! Contains: the page as a row of data (`page`), the frame, parts, lists, charts, jobs, uploads, messages,
+//! scripts and styles.
+//! Does not contain: pages; those are in the directories beside it.
+//! Start with `page.rs`, then `server.rs`.
 
 pub mod akteure;
 pub mod anhaenge;

@@ -1,5 +1,5 @@
-//! A page is a row of data, as a route is (wall 1): its path, who sees it, who may send its form, and the functions that
-//! show it and take the form. [`PageRequest`] is what such a function is given.
+//! A page is a row of data, like a route (wall 1): its path, who sees it, who may send its form, and the
+//! functions that show it and take the form; those are given a [`PageRequest`].
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing, sentences};
+use super::done::{Done, FirmaChange, Hashed, InstallationChange, Outgoing, Response, sentences};
 use super::health::HealthIssue;
 use super::jobs::Jobs;
 use super::upload::{File, Form};
@@ -25,7 +25,7 @@ use crate::leitstand::access::passwords::Attempts;
 use crate::leitstand::access::people::Person;
 use crate::leitstand::access::{Access, Rights};
 use crate::leitstand::operations::restoring::Restoring;
-use crate::leitstand::operations::upkeep::Lookout;
+use crate::leitstand::operations::upkeep::Monitor;
 use crate::master::tenants::Tenant;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -48,32 +48,32 @@ use crate::trade::belege;
 #[derive(Clone, Copy)]
 pub enum Take {
     Nothing,
-    /// It changes data of the company.
+    /// Changes data of the company.
     Firma(fn(&PageRequest) -> Result<FirmaChange>),
-    /// The same by a route that computes much first: on the slow lane.
+    /// Changes data of the company by a route that computes much first, on the slow lane.
     Draft(fn(&PageRequest, &Snapshot<'_>) -> Result<FirmaChange>),
-    /// It changes what is no company's, or a company as the command line does: its settings, its data.
-    Haus(fn(&PageRequest) -> Result<HouseChange>),
-    /// An e-mail goes out; what it says is read on the slow lane before, where its attachments are drawn.
+    /// Changes data of no company, or a company as the command line does: its settings, its data.
+    Haus(fn(&PageRequest) -> Result<InstallationChange>),
+    /// Sends an e-mail. Its content is read before, on the slow lane, where its attachments are drawn.
     Sends(fn(&PageRequest, &Snapshot<'_>) -> Result<Outgoing>),
-    /// A password is hashed first; what that needs is read before.
+    /// Hashes a password, after reading the data that this needs.
     Hashed(fn(&PageRequest, &Snapshot<'_>) -> Result<Hashed>),
 }
 
 pub struct Page {
-    /// The path: `{firma}` is the number of a company, `{id}` a uuid or number.
+    /// The path; `{firma}` is the number of a company, `{id}` a uuid or number.
     pub pattern: &'static str,
     pub access: Access,
-    /// Its name in the menu; none: it is not there.
+    /// Its name in the menu; `None` if it is not in the menu.
     pub menu: Option<&'static str>,
-    /// It stands in the folded part of the menu, with what is not everyday work.
+    /// It stands in the folded part of the menu, outside the everyday work.
     pub is_administration: bool,
     pub is_heavy: bool,
-    /// What shows it; with a refusal in [`PageRequest::refusal`] it shows the form again.
+    /// Shows the page; with a refusal in [`PageRequest::refusal`] it shows the form again.
     pub show: fn(&PageRequest, &Snapshot<'_>) -> Result<Reply>,
     pub take: Take,
     pub has_upload: bool,
-    /// Buttons of its form lead to the next step, which shows it again: [`PageRequest::step`].
+    /// Buttons of its form lead to a next step, which shows the form again: [`PageRequest::step`].
     pub has_steps: bool,
     pub is_waiting: bool,
 }
@@ -122,12 +122,12 @@ impl Page {
         Page { has_steps: true, ..self }
     }
 
-    /// The same address, which answers once its company has changed.
+    /// The page answers only once its company has changed.
     pub const fn waiting(self) -> Page {
         Page { is_waiting: true, ..self }
     }
 
-    /// The variable segments of a path that this page has.
+    /// Returns the variable segments of the path if it is this page's, otherwise `None`.
     pub fn matches(&self, path: &str) -> Option<Vec<String>> {
         let (expected, found) = (split(self.pattern), split(path));
         let is_variable = |segment: &str| segment.starts_with('{');
@@ -143,7 +143,7 @@ impl Page {
 }
 
 pub struct Snapshot<'c> {
-    /// The company in the path; of a page without one it is nobody's, and finds nothing.
+    /// Reads data of the company in the path; without a company it finds nothing.
     pub tx: Tx<'c>,
     pub connection: &'c Connection,
 }
@@ -153,15 +153,15 @@ pub struct AppState {
     pub pages: &'static [Page],
     pub attempts: Arc<Attempts>,
     pub jobs: Jobs,
-    /// Held while a part of an import is stored and in the pause after it: what waits for the writer comes before the next
-    /// part, whosever it is. Who waits for it has it in turn.
+    /// Held while an import stores a part and during the pause after it: waiting writes go before the next
+    /// part of any import. Imports acquire it in order.
     pub import_turn: tokio::sync::Mutex<()>,
     pub uploads: Uploads,
     pub restoring: Restoring,
-    pub lookout: Lookout,
-    /// E-mails on their way.
+    pub lookout: Monitor,
+    /// Budget for e-mails being sent.
     pub mails: Arc<Budget>,
-    /// What the first page of a company said of its contracts, and when.
+    /// The health issues of each company's contracts on its first page, and when they were computed.
     pub contracts: Mutex<BTreeMap<TenantId, (Instant, Vec<HealthIssue>)>>,
     pub database: PathBuf,
 }
@@ -171,51 +171,51 @@ pub struct PageRequest {
     pub app: Arc<AppState>,
     pub page: &'static Page,
     pub now: Instant,
-    /// How the browser calls this machine, as `https://muehle.local`.
+    /// The address of this machine in the browser, such as `https://muehle.local`.
     pub base: String,
-    /// Where the request comes from: an address, or a network of IPv6.
+    /// The origin of the request: an address, or a network of IPv6.
     pub address: IpAddr,
     pub person: Option<Person>,
     pub firmen: Vec<Tenant>,
     pub firma: Option<Tenant>,
-    /// The variable segments of the path behind the company.
+    /// The variable segments of the path after the company.
     pub ids: Vec<String>,
-    /// The query, and as it was sent.
+    /// The query, parsed and as it was sent.
     pub query: Vec<(String, String)>,
     pub query_text: String,
     pub form: Form,
     pub refusal: Option<Box<Refusal>>,
-    /// What came of the form where it was only tried.
+    /// The result of a form that was only tried.
     pub tried: Option<Arc<Value>>,
     pub notes: Vec<String>,
-    /// The cookie of the browser; everybody has one, and a new one with each log-in.
+    /// The cookie of the browser. Every browser has one, and gets a new one with each log-in.
     pub cookie: String,
 }
 
 impl PageRequest {
-    /// What every form carries: whoever knows it does not know the cookie.
+    /// The token in every form. It is derived from the cookie and does not reveal it.
     pub fn token(&self) -> String {
         hex(&Sha256::digest(format!("form of {}", self.cookie)))
     }
 
-    /// A field of the form, without blanks around it.
+    /// A field of the form, trimmed; blank if missing.
     pub fn field(&self, name: &str) -> &str {
         self.field_as_typed(name).trim()
     }
 
-    /// The same, where something was typed.
+    /// A field of the form, trimmed; `None` if blank.
     pub fn filled(&self, name: &str) -> Option<&str> {
         Some(self.field(name)).filter(|typed| !typed.is_empty())
     }
 
-    /// The file that was chosen in a field; refused where none was.
+    /// Returns the file chosen in a field; refuses if there is none.
     pub fn file(&self, field: &str) -> Result<&File> {
         let chosen = self.form.files.iter().find(|file| file.field == field);
         let message = "Bitte eine Datei auswählen.";
         chosen.ok_or_else(|| Refusal::field(Code::FeldFehlt, field, message).into())
     }
 
-    /// A field of the form as it was typed.
+    /// A field of the form as it was typed; blank if missing.
     pub fn field_as_typed(&self, name: &str) -> &str {
         let found = self.form.fields.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
@@ -225,98 +225,99 @@ impl PageRequest {
         self.form.fields.iter().any(|(known, _)| known == name)
     }
 
-    /// The step that a button of the form leads to; none: it is to be carried out.
+    /// The step that the pressed button leads to; `None` if the form is to be executed.
     pub fn step(&self) -> Option<&str> {
         self.filled("schritt").filter(|_| self.page.has_steps)
     }
 
-    /// A parameter of the query; blank where it is not there.
+    /// A parameter of the query, trimmed; blank if missing.
     pub fn param(&self, name: &str) -> &str {
         let found = self.query.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.trim())
     }
 
-    /// The same, where it is not blank.
+    /// A parameter of the query, trimmed; `None` if blank.
     pub fn filled_param(&self, name: &str) -> Option<&str> {
         Some(self.param(name)).filter(|value| !value.is_empty())
     }
 
-    /// The page of a list that is asked for, from 0.
+    /// The requested page of a list, counted from 0.
     pub fn list_page(&self) -> u32 {
         self.param("seite").parse::<u32>().unwrap_or(1).clamp(1, 100_000) - 1
     }
 
-    /// An id in the path; what is none is found nowhere.
+    /// Returns an id in the path as a uuid; not found if it is none.
     pub fn uuid(&self, at: usize) -> Result<Uuid> {
         parse_uuid(self.id(at)?).ok_or_else(|| Failure::not_found("Diese Seite"))
     }
 
-    /// A segment of the path, as it may stand in a path of the interface.
+    /// Returns a segment of the path; not found if it has other characters than ASCII letters, digits and
+    /// `-`.
     pub fn id(&self, at: usize) -> Result<&str> {
         let id = self.ids.get(at).map(String::as_str).unwrap_or_default();
         let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if is_plain && !id.is_empty() { Ok(id) } else { Err(Failure::not_found("Diese Seite")) }
     }
 
-    /// The number of the company in the path; none where the page is no company's.
+    /// The number of the company in the path; `None` on a page of no company.
     pub fn tenant_id(&self) -> Option<TenantId> {
         self.firma.as_ref().map(|firma| firma.id)
     }
 
-    /// The same; 0, which is nobody's, where there is none.
+    /// The number of the company in the path, or 0, which belongs to no company.
     pub fn firma_id(&self) -> TenantId {
         self.tenant_id().unwrap_or(0)
     }
 
-    /// A path of this company: `belege` is `/leitstand/f/1/belege`.
+    /// A path of this company: `belege` becomes `/leitstand/f/1/belege`.
     pub fn of_firma(&self, path: &str) -> String {
         format!("/leitstand/f/{}/{path}", self.firma_id())
     }
 
-    /// The page of a record of this company, below its list.
+    /// The path of a record's page below its list.
     pub fn page_of(&self, list: &str, id: impl Display) -> String {
         self.of_firma(&format!("{list}/{id}"))
     }
 
-    /// Buttons to the records that there are: each by its id, its list and its words.
+    /// Buttons to those of the records that exist; each has its id, its list and its label.
     pub fn links<const N: usize>(&self, links: [(Option<Uuid>, &str, &str); N]) -> Markup {
         html! { @for (id, list, words) in links { @if let Some(id) = id {
             a.button href=(self.page_of(list, id)) { (words) }
         } } }
     }
 
-    /// Whether this person may see and change what concerns the whole installation.
-    pub fn keeps_house(&self) -> bool {
-        self.person.as_ref().is_some_and(Person::keeps_house)
+    /// Whether this person may see and change the whole installation.
+    pub fn manages_installation(&self) -> bool {
+        self.person.as_ref().is_some_and(Person::manages_installation)
     }
 
-    /// Who asks; 0, which is nobody, where nobody is logged in.
+    /// The number of the person, or 0, which is nobody's, if nobody is logged in.
     pub fn person_id(&self) -> i64 {
         self.person.as_ref().map_or(0, |person| person.id)
     }
 
-    /// What this person may do with pages of this kind.
+    /// The rights of this person on pages with this access.
     pub fn rights(&self, access: Access) -> Rights {
         self.person.as_ref().map_or(Rights { sees: false, sends: false }, |person| access.rights(person))
     }
 
-    /// Whether this person does the everyday work of the company.
+    /// Whether this person may do the everyday work of the company.
     pub fn may_change(&self) -> bool {
         self.rights(Access::Firma).sends
     }
 
-    /// Whether this person sees what else belongs to the company: its keys, its log, its settings.
+    /// Whether this person sees the administration of the company: its keys, its log, its settings.
     pub fn sees_management(&self) -> bool {
         self.rights(Access::Verwaltung).sees
     }
 
-    /// Whether this person changes that, too.
+    /// Whether this person may change the administration of the company.
     pub fn may_manage(&self) -> bool {
         self.rights(Access::Verwaltung).sends
     }
 
-    /// The parameters that the route of a list reads of the query of this page; it knows others besides. A browser sends
-    /// the fields of a filter that were left empty, too.
+    /// Parses the parameters of the page's query that the route of a list knows; blank ones are ignored,
+    /// because a browser also sends filter fields that were left empty.
     pub fn query_of(&self, route: &str) -> Result<Query> {
         let router = &self.app.gate.router;
         let at = router.find(Some(Method::Get), &split(route)).ok_or_else(|| no_route(route))?;
@@ -325,14 +326,14 @@ impl PageRequest {
         Ok(Query::read(&filled.join("&"), router.route(at).query, true, &mut Hints::default())?)
     }
 
-    /// What a GET of the interface answers to who asks for a file.
+    /// Returns the interface's answer to a GET that asks for a PDF.
     pub fn get(&self, db: &Snapshot<'_>, path: &str) -> Result<Reply> {
         let mut request = request(Method::Get, path, Vec::new(), self.now);
         request.headers.insert("accept", HeaderValue::from_static("application/pdf"));
         self.answered(db, &request)
     }
 
-    /// What the interface answers to a question with a body.
+    /// Returns the interface's answer to a POST that only reads.
     pub fn asked(&self, db: &Snapshot<'_>, path: &str, body: &Value) -> Result<Value> {
         let request = request(Method::Post, path, serde_json::to_vec(body)?, self.now);
         Ok(serde_json::from_slice(&self.answered(db, &request)?.body)?)
@@ -344,15 +345,15 @@ impl PageRequest {
         run(&call, &db.tx)
     }
 
-    /// The file that it answers; `{id}` is that of this page.
+    /// Returns the answer to a GET below `/api/v1/` as a file; `{id}` in `path` is the id in the page's path.
     pub fn file_of(&self, db: &Snapshot<'_>, path: &str) -> Result<Reply> {
         let path = format!("/api/v1/{}", path.replace("{id}", self.id(0)?));
         Ok(as_file(self.get(db, &path)?))
     }
 
-    /// What a POST or PUT of the interface writes, as the change of a form. A record with versions is changed only if it
-    /// still has the one in the field `version`; a form without the field is refused like an old one. It goes on to a page
-    /// then, in which `{id}` is the record that was written, and where hints are shown, too.
+    /// Returns the change made by a POST or PUT of the interface. A record with versions must still have the
+    /// one in the field `version`; a form without the field is refused as outdated. Redirects to `to`, in
+    /// which `{id}` is the record written; that page also shows hints.
     pub fn change(
         &self,
         method: Method,
@@ -364,7 +365,7 @@ impl PageRequest {
         self.change_from(self.field("version"), method, path, body, to, note)
     }
 
-    /// The same, of one of several records of a form: the version that it still must have.
+    /// As [`PageRequest::change`]; `version` is the one that this record of several in the form must have.
     pub fn change_from(
         &self,
         version: &str,
@@ -388,7 +389,8 @@ impl PageRequest {
         }))
     }
 
-    /// The same of the record in the path, whose page is below `list`; `path` is given as to [`PageRequest::file_of`].
+    /// As [`PageRequest::change`], for the record in the path; its page is below `list`, `{id}` in `path` its
+    /// id.
     pub fn change_record(
         &self,
         method: Method,
@@ -402,7 +404,7 @@ impl PageRequest {
         self.change(method, &path, body, self.page_of(list, id), note)
     }
 
-    /// The same of a POST that computes much first.
+    /// Returns the change made by a POST that computes much first.
     pub fn draft(&self, db: &Snapshot<'_>, path: &str, body: &impl Serialize) -> Result<FirmaChange> {
         let request = request(Method::Post, path, serde_json::to_vec(body)?, self.now);
         let (route, call) = self.call(&request)?;
@@ -420,18 +422,18 @@ impl PageRequest {
     }
 }
 
-/// What a route answered, as what came of a form.
+/// Converts the answer of a route to the outcome of a form.
 fn done(reply: Reply, to: &str, note: &str) -> Result<Done> {
     let confirmation: Value = serde_json::from_slice(&reply.body)
         .map_err(|error| Failure::Broken(format!("a confirmation cannot be read: {error}")))?;
     let hints = sentences(&confirmation["hinweise"]);
     let notes = [note].into_iter().chain(hints).map(str::to_owned).collect();
     let id = reply.subject.map(|id| id.to_string()).unwrap_or_default();
-    let (to, event) = (to.replace("{id}", &id), reply.event.map(|event| *event));
-    Ok(Done { to, notes, subject: reply.subject, event, answer: confirmation, ..Done::default() })
+    let (response, event) = (Response::Redirect(to.replace("{id}", &id)), reply.event.map(|event| *event));
+    Ok(Done { notes, subject: reply.subject, event, answer: confirmation, ..Done::of(response) })
 }
 
-/// Of a form from an older version of a document that is final by now, or cancelled, that is what is said.
+/// Explains a refusal for an outdated version if the document has been finalised or cancelled meanwhile.
 fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -> Failure {
     match (failure, beleg) {
         (Failure::Refused(mut refusal), Some(id)) if refusal.code == Code::ZwischenzeitlichGeaendert => {
@@ -439,9 +441,10 @@ fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -
                 && beleg.status != BelegStatus::Offen
             {
                 let (number, state) = (beleg.beleg_nummer, beleg.status.as_str());
-                refusal.message = format!(
+                let message = format!(
                     "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es wurde nichts geändert."
                 );
+                refusal.message = message.into();
             }
             Failure::Refused(refusal)
         }
@@ -449,7 +452,7 @@ fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -
     }
 }
 
-/// A file as pages hand it out: their policy would keep browsers from showing a PDF.
+/// Replaces the policy of pages by one for files: theirs would keep browsers from showing a PDF.
 pub fn as_file(reply: Reply) -> Reply {
     let reply = reply.with("content-security-policy", "frame-ancestors 'none'");
     reply.with("referrer-policy", "same-origin")
@@ -476,10 +479,10 @@ fn request(method: Method, path: &str, body: Vec<u8>, at: Instant) -> Request {
     }
 }
 
-/// Fields of a form at most: those of a document of a hundred positions.
+/// Most fields of a form: enough for a document of a hundred positions.
 pub const FIELDS_MAX: usize = 3_000;
 
-/// Reads `a=1&b=2` (application/x-www-form-urlencoded).
+/// Parses `a=1&b=2` (application/x-www-form-urlencoded).
 pub fn fields(text: &str) -> Result<Vec<(String, String)>> {
     let parts: Vec<&str> = text.split('&').filter(|part| !part.is_empty()).take(FIELDS_MAX + 1).collect();
     if parts.len() > FIELDS_MAX {

@@ -1,4 +1,4 @@
-//! Pieces of pages: tables, forms, German numbers and dates.
+//! Parts of pages: tables, forms, German numbers and dates.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -11,30 +11,30 @@ use super::resume;
 use crate::papers::blatt::numbers::{decimals, german, grouped};
 use crate::papers::blatt::{Tabelle, Wert};
 use crate::rules::day::{Day, Instant};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Message, Refusal};
 use crate::rules::fixed::{Money, Quantity};
 
 pub const ROWS: u32 = 50;
 
-/// A form of a list was sent with more rows than a page has.
+/// Refusal of a list's form that has more rows than a page.
 pub const TOO_MANY: &str = "Auf einmal geht nur, was auf einer Seite steht. Bitte in mehreren Schritten.";
 
 pub fn or_blank(text: &Option<String>) -> String {
     text.clone().unwrap_or_default()
 }
 
-/// The texts that are there and not blank, one behind the other.
+/// Joins the texts that are present and not blank.
 pub fn joined<'a>(texts: impl IntoIterator<Item = &'a Option<String>>, between: &str) -> String {
     let there = texts.into_iter().flatten().filter(|text| !text.is_empty());
     there.map(String::as_str).collect::<Vec<_>>().join(between)
 }
 
-/// A value that may be missing, in words.
+/// Formats a value that may be missing; blank without one.
 pub fn optional<T, W: Default>(value: Option<T>, words: impl FnOnce(T) -> W) -> W {
     value.map(words).unwrap_or_default()
 }
 
-/// A number in German: `-1234.50` is `-1.234,50`.
+/// Formats a number in German: `-1234.50` becomes `-1.234,50`.
 pub fn number(number: impl Display) -> String {
     let text = number.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |digits| ("-", digits));
@@ -43,12 +43,12 @@ pub fn number(number: impl Display) -> String {
     format!("{sign}{}{comma}{rest}", grouped(whole))
 }
 
-/// Tenths as a number: 12 is `1,2`.
+/// Formats tenths as a number: 12 becomes `1,2`.
 pub fn tenths(tenths: u64) -> String {
     number(format!("{}.{}", tenths / 10, tenths % 10))
 }
 
-/// A number without zeros at its end: `14560.000` is `14.560`.
+/// Formats a number without trailing zeros: `14560.000` becomes `14.560`.
 pub fn amount(amount: impl Display) -> String {
     let text = number(amount);
     match text.contains(',') {
@@ -57,17 +57,17 @@ pub fn amount(amount: impl Display) -> String {
     }
 }
 
-/// The same of a quantity that comes in or goes out: `+1.200`, `-40`.
+/// Formats a quantity with its sign and without trailing zeros: `+1.200`, `-40`.
 pub fn signed(menge: Quantity) -> String {
     format!("{}{}", if menge > Quantity::ZERO { "+" } else { "" }, amount(menge))
 }
 
-/// A quantity in its unit, if it has one.
+/// Appends the unit, if any, to a formatted quantity.
 pub fn in_unit(amount: String, unit: Option<&str>) -> String {
     format!("{amount} {}", unit.unwrap_or_default()).trim().to_owned()
 }
 
-/// A price with two places or as many more as it has: `0.3200` is `0,32`, `12` is `12,00`.
+/// Formats a price with at least two decimals: `0.3200` becomes `0,32`, `12` becomes `12,00`.
 pub fn price(price: impl Display) -> String {
     let text = number(price);
     let (whole, rest) = text.split_once(',').unwrap_or((&text, ""));
@@ -75,8 +75,8 @@ pub fn price(price: impl Display) -> String {
     format!("{whole},{more:0<2}")
 }
 
-/// A number that was typed, as the interface takes it: of `1.234,5` it is `1234.5`. Points group thousands where three digits
-/// stand behind each, as they do on the pages; what is no number stays as it is.
+/// Converts a typed number to the form of the interface: `1.234,5` becomes `1234.5`. Points separate
+/// thousands if exactly three digits follow each, as on the pages. Text that is no number stays unchanged.
 pub fn typed_number(typed: &str) -> String {
     let (whole, fraction) = typed.split_once(',').map_or((typed, None), |(whole, rest)| (whole, Some(rest)));
     let (first, groups) = whole.trim_start_matches('-').split_once('.').unwrap_or((whole, ""));
@@ -92,22 +92,23 @@ pub fn typed_number(typed: &str) -> String {
     }
 }
 
-/// The same as a value of a body; null where nothing was typed.
+/// Converts a typed number to a JSON value; null if nothing was typed.
 pub fn json_number(typed: &str) -> Value {
     if typed.is_empty() { Value::Null } else { typed_number(typed).into() }
 }
 
-/// A number as it is typed: `1000`, without points between thousands.
+/// Formats a number for an input field: `1000`, without thousands separators.
 pub fn plain(number: impl Display) -> String {
     amount(number).replace('.', "")
 }
 
-/// The same of a price: `0,32`, `12,00`.
+/// Formats a price for an input field: `0,32`, `12,00`.
 pub fn plain_price(number: impl Display) -> String {
     price(number).replace('.', "")
 }
 
-/// An amount of money that was typed: `1.234,50`, with or without `EUR` or `€` behind it.
+/// Parses a typed amount of money: `1.234,50`, with or without `EUR` or `€` after it. `None` if it is not
+/// exact to the cent.
 pub fn typed_money(typed: &str) -> Option<Money> {
     let number = typed.trim_end_matches("EUR").trim_end_matches('€').trim();
     Money::parse(&typed_number(number)).ok().filter(|parsed| !parsed.rounded).map(|parsed| parsed.value)
@@ -117,19 +118,19 @@ pub fn yes_or_no(is_so: bool) -> String {
     if is_so { "ja" } else { "nein" }.to_owned()
 }
 
-/// An instant as `10.07.2026, 12:00`, on the clocks of Berlin.
+/// Formats an instant as `10.07.2026, 12:00`, in Berlin time.
 pub fn moment(instant: Instant) -> String {
     let minute = instant.minute_in_berlin();
     format!("{}, {:02}:{:02}", Day::in_berlin(instant).german(), minute / 60, minute % 60)
 }
 
-/// An instant with its seconds, as `10.07.2026, 12:00:07`.
+/// Formats an instant with seconds: `10.07.2026, 12:00:07`.
 pub fn to_second(at: Instant) -> String {
     format!("{}:{:02}", moment(at), at.millis().div_euclid(1_000).rem_euclid(60))
 }
 
-/// A column of a table: its head, what it shows of a record, and by what `sortierung` it sorts the list (blank: by
-/// nothing).
+/// A column of a table: its heading, its cell for a record, and its value of `sortierung` (blank: not
+/// sortable).
 struct Column<'t, T> {
     head: &'static str,
     is_number: bool,
@@ -137,18 +138,18 @@ struct Column<'t, T> {
     cell: Box<dyn Fn(&T) -> Markup + 't>,
 }
 
-/// A table of records; where there is none, `empty` says how it gets filled.
+/// A table of records; `empty` is shown without any and says how they come about.
 pub struct Table<'t, T> {
     caption: &'t str,
     empty: &'t str,
     rows: &'t [T],
-    /// Where the first cell of a row leads; blank: nowhere.
+    /// The link of a row's first cell; blank: none.
     to: Box<dyn Fn(&T) -> String + 't>,
     columns: Vec<Column<'t, T>>,
     order: Option<Order<'t>>,
 }
 
-/// How a list is sorted: its page, and the order where none was chosen; `-` before it: descending.
+/// How a list is sorted: the path of its page, and the default order, with `-` in front if descending.
 pub struct Order<'t> {
     pub request: &'t PageRequest,
     pub path: String,
@@ -177,7 +178,7 @@ impl<'t, T> Table<'t, T> {
         self.with(head, true, move |row| html! { (cell(row)) })
     }
 
-    /// A column of more than text, as boxes to tick.
+    /// A column of any markup, such as checkboxes.
     pub fn with(
         mut self,
         head: &'static str,
@@ -207,7 +208,9 @@ impl<T> Render for Table<'_, T> {
             div.scroll tabindex="0" role="region" aria-label=(self.caption) {
                 table {
                     caption.unseen { (self.caption) }
-                    thead class=[self.order.as_ref().map(|_| "sorted")] { tr { @for column in &self.columns { (head(column, self.order.as_ref())) } } }
+                    thead class=[self.order.as_ref().map(|_| "sorted")] {
+                        tr { @for column in &self.columns { (head(column, self.order.as_ref())) } }
+                    }
                     tbody {
                         @for row in self.rows { @let to = (self.to)(row);
                             tr { @for (at, column) in self.columns.iter().enumerate() { @let cell = (column.cell)(row);
@@ -223,7 +226,8 @@ impl<T> Render for Table<'_, T> {
     }
 }
 
-/// A head: where it can, it sorts by its column, or the other way round where that is done already.
+/// A column heading. If the column is sortable, it links to the list sorted by it, or in reverse if that is
+/// the order already.
 fn head<T>(column: &Column<'_, T>, order: Option<&Order<'_>>) -> Markup {
     let Column { head, is_number, sort_key: key, .. } = *column;
     let Some(Order { request, path, default }) = order.filter(|_| !key.is_empty()) else {
@@ -243,7 +247,7 @@ fn head<T>(column: &Column<'_, T>, order: Option<&Order<'_>>) -> Markup {
     }
 }
 
-/// The way through the pages of a list of `count` rows; keeps the other parameters.
+/// Links to the previous and next page of a list of `count` rows; keeps the other parameters.
 pub fn pager(request: &PageRequest, path: &str, count: i64) -> Markup {
     let (page, pages) = (request.list_page(), u32::try_from(count.max(0)).unwrap_or(u32::MAX).div_ceil(ROWS));
     let others = other_params(request, &["seite"]);
@@ -261,14 +265,14 @@ pub fn pager(request: &PageRequest, path: &str, count: i64) -> Markup {
     }
 }
 
-/// The parameters of the query but for these, behind others: `&suche=Huber`.
+/// The parameters of the query except `without`, to append to others: `&suche=Huber`.
 pub fn other_params(request: &PageRequest, without: &[&str]) -> String {
     let others =
         request.query.iter().filter(|(name, value)| !without.contains(&name.as_str()) && !value.is_empty());
     others.map(|(name, value)| format!("&{}={}", encoded(name), encoded(value))).collect()
 }
 
-/// The refusal of the whole form; what concerns one of these fields stands at the field.
+/// The refusal of a form, without the mistakes in `fields`, which are shown at the fields.
 pub fn refusal(request: &PageRequest, fields: &[&str]) -> Markup {
     let Some(refusal) = request.refusal.as_ref() else { return html! {} };
     let elsewhere: Vec<_> =
@@ -285,23 +289,24 @@ pub fn refusal(request: &PageRequest, fields: &[&str]) -> Markup {
     } }
 }
 
-/// Each mistake that a refusal names: its field and its sentence. The first of several is said by the refusal itself, too.
-fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &str)> {
+/// Returns each mistake that a refusal names, with its field and sentence. The refusal's own message is left
+/// out if it repeats one of them.
+fn mistakes(refusal: &Refusal) -> impl Iterator<Item = (Option<&str>, &Message)> {
     let is_among = refusal.fehler.iter().any(|mistake| mistake.message == refusal.message);
-    let own = (refusal.feld.as_deref(), refusal.message.as_str());
-    let all = refusal.fehler.iter().map(|mistake| (Some(mistake.feld.as_str()), mistake.message.as_str()));
+    let own = (refusal.feld.as_deref(), &refusal.message);
+    let all = refusal.fehler.iter().map(|mistake| (Some(mistake.feld.as_str()), &mistake.message));
     (!is_among).then_some(own).into_iter().chain(all)
 }
 
-/// The hidden field that says which state of a record a form was made from: once it was sent, the one that came with it,
-/// for what was typed belongs to that.
+/// A hidden field with the state of the record that the form was made from. A form shown again keeps the
+/// state it was sent with, because the typed values belong to that.
 pub fn made_from(request: &PageRequest, name: &str, now: impl Display) -> Markup {
     let value =
         if request.is_sent("token") { request.field_as_typed(name).to_owned() } else { now.to_string() };
     html! { input type="hidden" name=(name) value=(value); }
 }
 
-/// A field of a form with its label; with what was typed before and why it was refused.
+/// An input with its label, the value typed before and its refusal.
 pub fn field(
     request: &PageRequest,
     name: &str,
@@ -320,7 +325,7 @@ pub fn field(
     })
 }
 
-/// A field of a form where one of some values is chosen: each has its value and its text.
+/// A select with its label; each option has its value and its text.
 pub fn choice<V: AsRef<str>, T: AsRef<str>>(
     request: &PageRequest,
     name: &str,
@@ -343,17 +348,19 @@ pub fn choice<V: AsRef<str>, T: AsRef<str>>(
 pub fn lines(request: &PageRequest, name: &str, label: &str, value: &str) -> Markup {
     labelled(request, name, label, |id, invalid, why| {
         html! {
-            textarea id=(id) name=(name) rows="4" aria-invalid=[invalid] aria-describedby=[why] { (typed(request, name, value)) }
+            textarea id=(id) name=(name) rows="4" aria-invalid=[invalid] aria-describedby=[why] {
+                (typed(request, name, value))
+            }
         }
     })
 }
 
-/// What a field shows: what was sent, or the value where the form was not sent yet.
+/// Returns the value that was sent, or `value` if the form was not sent yet.
 fn typed<'a>(request: &'a PageRequest, name: &str, value: &'a str) -> &'a str {
     if request.is_sent(name) { request.field(name) } else { value }
 }
 
-/// A control with its label and why it was refused; `control` is given its id and, where it was refused, the values of
+/// A control with its label and its refusal. `control` is given its id and, if refused, the values of
 /// `aria-invalid` and `aria-describedby`.
 fn labelled(
     request: &PageRequest,
@@ -372,7 +379,7 @@ fn labelled(
     }
 }
 
-/// A form that is sent to its own page; carries the token.
+/// A form that is sent to its own page; includes the token.
 pub fn form(request: &PageRequest, inside: Markup, button: &str, is_destructive: bool) -> Markup {
     form_to(request, "", inside, button, is_destructive)
 }
@@ -395,12 +402,12 @@ pub fn form_to(
     }
 }
 
-/// A form with the way back to where nothing is saved.
+/// A form with a link back without saving.
 pub fn with_way_back(form: Markup, back: String) -> Markup {
     html! { (form) p { a href=(back) { "Zurück, ohne zu speichern" } } }
 }
 
-/// A line of sums: what each comes to, by unit, for kilograms are never added to tonnes.
+/// A line of sums by unit: kilograms are never added to tonnes.
 pub fn sums<'s>(of: &str, sums: impl IntoIterator<Item = (&'s str, BTreeMap<String, Quantity>)>) -> Markup {
     let in_words = |by_unit: BTreeMap<String, Quantity>| {
         let each = by_unit.into_iter().map(|(unit, sum)| in_unit(amount(sum), Some(&unit)));
@@ -414,7 +421,7 @@ pub fn sums<'s>(of: &str, sums: impl IntoIterator<Item = (&'s str, BTreeMap<Stri
     } }
 }
 
-/// A table of a sheet, as a page shows it.
+/// A table of a sheet (`Blatt`) as markup.
 pub fn settled(tabelle: &Tabelle) -> Markup {
     let text = |wert: &Wert| match wert {
         Wert::Leer => String::new(),
@@ -429,17 +436,25 @@ pub fn settled(tabelle: &Tabelle) -> Markup {
     html! {
         h2 { (title) }
         div.scroll tabindex="0" role="region" aria-label=(title) { table {
-            thead { tr { @for (at, head) in tabelle.spalten.iter().enumerate() { th scope="col" class=[tabelle.has_numbers(at).then_some("n")] { (head) } } } }
+            thead {
+                tr {
+                    @for (at, head) in tabelle.spalten.iter().enumerate() {
+                        th scope="col" class=[tabelle.has_numbers(at).then_some("n")] { (head) }
+                    }
+                }
+            }
             tbody { @for zeile in &tabelle.zeilen { tr {
                 @for (at, (wert, head)) in zeile.zellen.iter().zip(&tabelle.spalten).enumerate() {
-                    td class=[tabelle.has_numbers(at).then_some("n")] data-head=(head) { @if zeile.summe { strong { (text(wert)) } } @else { (text(wert)) } }
+                    td class=[tabelle.has_numbers(at).then_some("n")] data-head=(head) {
+                        @if zeile.summe { strong { (text(wert)) } } @else { (text(wert)) }
+                    }
                 }
             } } }
         } }
     }
 }
 
-/// Pairs of a name and a value; blank values are left out.
+/// Pairs of name and value; blank values are left out.
 pub fn facts(pairs: &[(&str, String)]) -> Markup {
     html! {
         dl { @for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {

@@ -1,11 +1,11 @@
 "use strict";
-// The form of a document: tries it while one types, as the button "Prüfen" does, and puts in place what came of it. What
-// somebody is typing in stays as it is.
+// The form of a document: tries it while a person types, as the button "Prüfen" does, and shows the results. The
+// field they are typing in stays unchanged.
 (() => {
   const form = document.querySelector("[data-rechnet] form");
   const said = () => new URLSearchParams(new FormData(form)).toString();
   let timer = 0;
-  // The rows in which something was typed since it was last said what they come to; null: all, as their choices may differ.
+  // The rows edited since their results were last shown; null: all of them, because their options may differ.
   let typed = null;
   const rowOf = (field) => /^items\[(\d+)\]/.exec(field.name)?.[1];
 
@@ -14,7 +14,7 @@
     if (!old) form.querySelector("fieldset.row:last-of-type")?.after(fresh);
     else if (!old.contains(document.activeElement)) old.replaceWith(fresh);
     else fresh.querySelectorAll("[data-rechnet-teil]").forEach(replace);
-    // What was meant stands in its field, once nobody is in there.
+    // Writes the record that was meant into its field, once nobody is in there.
     for (const text of fresh.querySelectorAll('[name$="_text"]')) {
       const typed = form.elements[text.name.replace(/_text$/, "")];
       if (typed === document.activeElement) text.dataset.typed = typed.value;
@@ -34,14 +34,16 @@
         body: `${sent}&schritt=pruefen${rows ?? ""}`,
       });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      // Whoever typed on meanwhile is asked about again.
+      // The person typed on meanwhile: the next trial follows.
       if (said() !== sent) return;
-      page.querySelectorAll("fieldset.row, .outcome:not(fieldset *), .head [data-rechnet-teil], #summe").forEach(replace);
-      // Of what was only found by then, it is not yet said what it comes to.
+      page
+        .querySelectorAll("fieldset.row, .outcome:not(fieldset *), .head [data-rechnet-teil], #summe")
+        .forEach(replace);
+      // The results do not cover the records that this answer has just filled in.
       if (!isAgain && said() !== sent) await compute(true);
       else typed = new Set();
     } catch {
-      // The button does it.
+      // The button still works.
     }
   }
 
@@ -50,12 +52,12 @@
     if (meant && meant.dataset.typed === target.value) target.value = meant.value;
   });
   form.addEventListener("input", ({ target }) => {
-    // The contracts in each row are those of the partner.
+    // The contracts on offer in each row depend on the partner.
     if (target.name === "partner") typed = null;
     else typed?.add(rowOf(target));
     clearTimeout(timer);
     timer = setTimeout(() => compute(), 400);
   });
-  // What follows from another document stands there already.
+  // A document made from another is filled in already.
   if (form.elements.partner.value) compute();
 })();

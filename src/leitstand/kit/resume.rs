@@ -1,28 +1,29 @@
-//! A form that was sent after its session had ended: what was typed goes through the log-in page as one of its fields, and
-//! comes back on its own page. Nothing is carried out.
+//! Resumes a form that was sent after its session had ended. The typed values pass through the log-in page in
+//! one of its fields and return to their own page. Nothing is executed.
 
 use maud::{Markup, html};
 
-use super::done::Done;
+use super::done::{Done, Response};
 use super::page::{FIELDS_MAX, PageRequest, Take};
 use crate::platform::http::request::Request;
 
-/// Bytes of a form that is kept, at most: written as a field of the log-in it may have three times as many.
+/// Largest form kept, in bytes of JSON; as a field of the log-in form it may be three times as large.
 const KEPT_BYTES_MAX: usize = 20 << 10;
 
-/// The fields of the log-in page: where the form was sent to, and what was typed.
+/// The fields of the log-in page: the path the form was sent to, and the typed values as JSON.
 const TO: &str = "zurueck";
 const FORM: &str = "formular";
 
-/// Where a form belongs, and its fields.
+/// The path of a form, and its fields.
 pub type Kept = (String, Vec<(String, String)>);
 
-/// Whether what is typed into a field goes nowhere but where it was meant for.
+/// Whether a value must reach no page but the one it was typed for.
 pub fn is_secret(field: &str) -> bool {
     field.contains("passwor") || ["wiederholung", "bisher", "token"].contains(&field)
 }
 
-/// A form as fields of the log-in page; without what was typed where that is too much, or could not be read.
+/// Returns a form as fields of the log-in page, without the typed values if those are too large or could not
+/// be read.
 pub fn of(request: &Request, typed: Option<Vec<(String, String)>>) -> Vec<(String, String)> {
     let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
     let typed = typed.and_then(|mut fields| {
@@ -34,22 +35,30 @@ pub fn of(request: &Request, typed: Option<Vec<(String, String)>>) -> Vec<(Strin
     [to].into_iter().chain(typed.map(|typed| (FORM.to_owned(), typed))).collect()
 }
 
-/// What the log-in page carries along, and says of it.
+/// The hidden fields of the log-in page for a form to resume, with an explanation.
 pub fn hidden(page_request: &PageRequest) -> Markup {
     html! {
         @if page_request.is_sent(TO) {
             p.note role="status" {
                 "Die Anmeldung ist abgelaufen; gespeichert ist nichts. "
-                @if page_request.is_sent(FORM) { "Nach dem Anmelden kommt das Formular wieder, so wie es ausgefüllt war. Passwörter und Dateien bitte dann noch einmal eingeben." }
-                @else { "Das Formular ist zu lang, um es aufzuheben: vielleicht hat es der Browser noch, mit „Zurück“." }
+                @if page_request.is_sent(FORM) {
+                    "Nach dem Anmelden kommt das Formular wieder, so wie es ausgefüllt war. Passwörter und \
+                     Dateien bitte dann noch einmal eingeben."
+                }
+                @else {
+                    "Das Formular ist zu lang, um es aufzuheben: vielleicht hat es der Browser noch, mit \
+                     „Zurück“."
+                }
             }
             input type="hidden" name=(TO) value=(page_request.field(TO));
-            @if page_request.is_sent(FORM) { input type="hidden" name=(FORM) value=(page_request.field_as_typed(FORM)); }
+            @if page_request.is_sent(FORM) {
+                input type="hidden" name=(FORM) value=(page_request.field_as_typed(FORM));
+            }
         }
     }
 }
 
-/// The form that a log-in leads back to; none where there is none, or it is no form of ours.
+/// Returns the form to resume after a log-in; `None` if there is none or it belongs to none of our pages.
 pub fn back(page_request: &PageRequest) -> Option<Kept> {
     let to = page_request.field(TO);
     let path = to.split('?').next().unwrap_or_default();
@@ -60,7 +69,7 @@ pub fn back(page_request: &PageRequest) -> Option<Kept> {
     let mut fields: Vec<(String, String)> = serde_json::from_str(page_request.field_as_typed(FORM)).ok()?;
     fields.retain(|(name, _)| !is_secret(name));
     fields.truncate(FIELDS_MAX);
-    // What tells a form that was sent from one that was only opened (`parts::made_from`).
+    // Marks the form as sent rather than just opened (`parts::made_from`).
     fields.push(("token".to_owned(), String::new()));
     Some((to.to_owned(), fields))
 }
@@ -68,5 +77,5 @@ pub fn back(page_request: &PageRequest) -> Option<Kept> {
 pub fn resumed((to, form): Kept) -> Done {
     let note =
         "Das Formular ist wieder da, aber noch nicht gespeichert: bitte ansehen und noch einmal absenden.";
-    Done { form, ..Done::to(to, note) }
+    Done { notes: vec![note.to_owned()], ..Done::of(Response::Refill(to, form)) }
 }

@@ -1,25 +1,29 @@
 //! Answers requests for pages: on the lanes and through the writer of the gate, with a session in the place of a key.
 
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 
 use super::context::{self, FormChange, PageContext};
-use super::done::{Done, FirmaChange, Hashed, Outgoing, PREVIEW, TRY};
+use super::done::{Done, FirmaChange, Hashed, Outgoing, PREVIEW, Response, TRY};
 use super::flash::FlashMessages;
+use super::jobs::{Jobs, NewJob};
 use super::page::{AppState, Page, PageRequest, Snapshot, Take, as_file, fields};
 use super::upload::{self, Form};
+use super::uploads::Uploads;
 use super::{akteure, frame, resume};
 use crate::leitstand::access::Access;
 use crate::leitstand::access::entry::{self, Refused};
 use crate::leitstand::access::password_thread::PasswordThread;
+use crate::leitstand::access::passwords::Attempts;
 use crate::leitstand::access::people::SESSION_MILLIS;
 use crate::leitstand::operations::restoring::Restoring;
-use crate::leitstand::operations::upkeep::Lookout;
+use crate::leitstand::operations::upkeep::Monitor;
 use crate::leitstand::operations::zurueckspielen;
 use crate::papers::blatt::{Blatt, draw};
 use crate::platform::db::error::exceeded_budget;
@@ -66,19 +70,18 @@ impl Leitstand {
     pub fn new(gate: Arc<Gate>, pages: &'static [Page], database: &Path) -> Result<Leitstand> {
         let (database, policy) = (database.to_owned(), &gate.policy);
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
-        let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
-        let (attempts, jobs, import_turn, uploads, restoring, contracts) = Default::default();
+        let lookout = Monitor::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
         let app = Arc::new(AppState {
             gate,
             pages,
-            attempts,
-            jobs,
-            import_turn,
-            uploads,
-            restoring,
+            attempts: Arc::new(Attempts::default()),
+            jobs: Jobs::default(),
+            import_turn: tokio::sync::Mutex::new(()),
+            uploads: Uploads::default(),
+            restoring: Restoring::default(),
             lookout,
             mails: Budget::new(MAILS_MAX, MAILS_SHARE),
-            contracts,
+            contracts: Mutex::new(BTreeMap::new()),
             database,
         });
         Ok(Leitstand { app, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
@@ -215,14 +218,8 @@ impl Leitstand {
     /// Reads a form, once it is clear that this person may send it, and has it carried out; shows it again where it is
     /// refused.
     async fn take_form(&self, context: &mut PageContext, client: &mut Client) -> Result<Reply> {
-        if context.page_request.page.access == Access::Open {
-            let (gate, now) = (&self.app.gate, context.page_request.now);
-            if let Err(seconds) = gate.ip_limit.take(neighbourhood(context.address), Limited::LogIn, now) {
-                let message =
-                    format!("Zu viele Anmeldungen von dieser Adresse. Bitte {seconds} Sekunden warten.");
-                let reply = frame::refused(429, &message).with("retry-after", seconds.to_string());
-                return Ok(Reply { code: Some(Code::ZuVieleAnfragen), ..reply });
-            }
+        if let Some(reply) = self.too_many_log_ins(context) {
+            return Ok(reply);
         }
         let limit =
             if context.page_request.page.has_upload { upload::UPLOAD_BYTES_MAX } else { FORM_BYTES_MAX };
@@ -235,15 +232,7 @@ impl Leitstand {
             return Ok(Reply { status: 401, ..self.show(context).await? });
         }
         match self.carry_out(context).await {
-            Ok(Some(Done { sheet: Some(sheet), .. })) => self.drawn(context, sheet).await,
-            Ok(Some(Done { tried: Some(tried), .. })) => {
-                match tried {
-                    Ok(tried) => context.page_request.tried = Some(Arc::new(tried)),
-                    Err(refusal) => context.page_request.refusal = Some(refusal),
-                }
-                self.show(context).await
-            }
-            Ok(Some(done)) => Ok(self.led_on(context, done)),
+            Ok(Some(done)) => self.respond(context, done).await,
             Ok(None) => self.show(context).await,
             Err(Failure::Refused(refusal)) if refusal.code != Code::ScopeFehlt => {
                 context.page_request.refusal = Some(refusal);
@@ -251,6 +240,18 @@ impl Leitstand {
             }
             Err(failure) => Err(failure),
         }
+    }
+
+    /// The refusal of a form that anybody may send, where too many came from its address.
+    fn too_many_log_ins(&self, context: &PageContext) -> Option<Reply> {
+        if context.page_request.page.access != Access::Open {
+            return None;
+        }
+        let (address, now) = (neighbourhood(context.address), context.page_request.now);
+        let seconds = self.app.gate.ip_limit.take(address, Limited::LogIn, now).err()?;
+        let message = format!("Zu viele Anmeldungen von dieser Adresse. Bitte {seconds} Sekunden warten.");
+        let reply = frame::refused(429, &message).with("retry-after", seconds.to_string());
+        Some(Reply { code: Some(Code::ZuVieleAnfragen), ..reply })
     }
 
     /// The sheet of what was typed, drawn on a thread that serves no sockets.
@@ -266,16 +267,7 @@ impl Leitstand {
     /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
     /// is part of it. None where a step of the form is to be shown.
     async fn carry_out(&self, context: &mut PageContext) -> Result<Option<Done>> {
-        let prepared = match context.page_request.page.has_upload {
-            true => {
-                let mut moved = context.clone();
-                let prepared;
-                (prepared, *context) = on_cpu_pool(move || (prepare(&mut moved), moved)).await?;
-                prepared?
-            }
-            false => prepare(context)?,
-        };
-        let change = match prepared {
+        let change = match prepared(context).await? {
             Prepared::Change(change) => change,
             Prepared::Step => return Ok(None),
             Prepared::Hashed(hashed) => FormChange::Haus(self.hashing.run(&context.account(), hashed).await?),
@@ -316,30 +308,49 @@ impl Leitstand {
         Ok(change)
     }
 
-    /// The answer to a form that was carried out.
-    fn led_on(&self, context: &mut PageContext, mut done: Done) -> Reply {
-        if let (Some(begins), Some(person)) = (done.begins.take(), &context.page_request.person) {
-            let jobs = &self.app.jobs;
-            if let Err(why) =
-                jobs.begin(begins, person.id, context.page_request.tenant_id(), context.page_request.now)
-            {
-                done.to = "/leitstand/arbeit".to_owned();
-                done.notes = vec![why.to_owned()];
-            }
-        }
-        if let Some(order) = done.restores {
-            self.app.restoring.begin(order);
-            return zurueckspielen::begun(&context.page_request);
-        }
-        if let Some((title, body)) = done.once {
-            context.page_request.notes = done.notes;
-            return frame::page(&context.page_request, title, body);
-        }
-        if let Some(cookie) = done.cookie {
+    /// The answer to a form that was carried out, or only tried.
+    async fn respond(&self, context: &mut PageContext, done: Done) -> Result<Reply> {
+        let Done { response, mut notes, cookie, .. } = done;
+        if let Some(cookie) = cookie {
             context.page_request.cookie = cookie;
         }
-        self.flash.keep(&context.page_request.cookie, &done.to, done.notes, done.form);
-        frame::redirect(done.to)
+        let mut form = Vec::new();
+        let to = match response {
+            Response::Redirect(to) => to,
+            Response::Refill(to, typed) => {
+                form = typed;
+                to
+            }
+            Response::Job(job) => self.begin(&context.page_request, job).unwrap_or_else(|why| {
+                notes = vec![why.to_owned()];
+                "/leitstand/arbeit".to_owned()
+            }),
+            Response::Once(title, body) => {
+                context.page_request.notes = notes;
+                return Ok(frame::page(&context.page_request, title, body));
+            }
+            Response::Tried(tried) => {
+                match tried {
+                    Ok(tried) => context.page_request.tried = Some(Arc::new(tried)),
+                    Err(refusal) => context.page_request.refusal = Some(refusal),
+                }
+                return self.show(context).await;
+            }
+            Response::Sheet(sheet) => return self.drawn(context, sheet).await,
+            Response::Restore(order) => {
+                self.app.restoring.begin(order);
+                return Ok(zurueckspielen::begun(&context.page_request));
+            }
+        };
+        self.flash.keep(&context.page_request.cookie, &to, notes, form);
+        Ok(frame::redirect(to))
+    }
+
+    /// Starts a job; the path of its page, or why it does not run.
+    fn begin(&self, by: &PageRequest, job: NewJob) -> std::result::Result<String, &'static str> {
+        let to = format!("/leitstand/arbeit/{}", job.id);
+        self.app.jobs.begin(job, by.person_id(), by.tenant_id(), by.now)?;
+        Ok(to)
     }
 
     /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
@@ -423,7 +434,17 @@ enum Prepared {
     Draft(fn(&PageRequest, &Snapshot<'_>) -> Result<FirmaChange>),
 }
 
-/// What a form asks for.
+/// What a form asks for; where it has a file, read on a thread that serves no sockets.
+async fn prepared(context: &mut PageContext) -> Result<Prepared> {
+    if !context.page_request.page.has_upload {
+        return prepare(context);
+    }
+    let mut moved = context.clone();
+    let (prepared, moved) = on_cpu_pool(move || (prepare(&mut moved), moved)).await?;
+    *context = moved;
+    prepared
+}
+
 fn prepare(context: &mut PageContext) -> Result<Prepared> {
     let page_request = &mut context.page_request;
     page_request.form = form_of(&context.request, page_request.page.has_upload)?;

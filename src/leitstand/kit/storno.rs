@@ -1,4 +1,4 @@
-//! The form that asks why something is cancelled.
+//! The form that asks for the reason of a cancellation.
 
 use maud::{Markup, html};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 
-/// Shows it; what has no versions is cancelled whatever happened meanwhile.
+/// Shows the form. A record without versions is cancelled whatever changed meanwhile.
 pub fn show(request: &PageRequest, title: &str, version: Option<i64>, what: Markup) -> Result<Reply> {
     let inside = html! {
         @if let Some(version) = version { (made_from(request, "version", version)) }
@@ -21,7 +21,7 @@ pub fn show(request: &PageRequest, title: &str, version: Option<i64>, what: Mark
     frame::form_page(request, title, &["grund"], inside, "Stornieren", true)
 }
 
-/// Cancels the record in the path: `api` is its list in the interface, `page` that of the company.
+/// Cancels the record in the path. `api` is its list in the interface, `page` its list in the Leitstand.
 pub fn send(
     request: &PageRequest,
     method: Method,

@@ -12,22 +12,22 @@ use crate::platform::failure::Result;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::text::steers;
 
-/// Largest form with a file, in bytes: a third of the memory that there is for large bodies.
+/// Largest form with a file, in bytes: a third of the memory for large bodies.
 pub const UPLOAD_BYTES_MAX: usize = 14 << 20;
 
-/// Fields and files of a form at most.
+/// Most fields and files of a form.
 const PARTS_MAX: usize = 200;
 
-/// Characters of a boundary (RFC 2046 5.1.1).
+/// Length of a boundary, in characters (RFC 2046 5.1.1).
 const BOUNDARY_CHARACTERS: std::ops::RangeInclusive<usize> = 1..=70;
 
-/// In so many bytes at a time the form goes through the reader, which copies each of them.
+/// Bytes of the form passed to the reader at a time; the reader copies them.
 const STEP_BYTES: usize = 64 << 10;
 
-/// Longest field that is no file, in bytes.
+/// Longest field other than a file, in bytes.
 const FIELD_BYTES_MAX: usize = 64 << 10;
 
-/// Longest name of a file, in characters; what is longer is cut.
+/// Longest file name, in characters; longer ones are cut.
 const FILE_NAME_CHARACTERS_MAX: usize = 200;
 
 #[derive(Clone)]
@@ -38,14 +38,14 @@ pub struct File {
     pub content: Bytes,
 }
 
-/// Fields and files of a form. A field in which no file was chosen is left out.
+/// Fields and files of a form. A file field without a chosen file is left out.
 #[derive(Clone, Default)]
 pub struct Form {
     pub fields: Vec<(String, String)>,
     pub files: Vec<File>,
 }
 
-/// Whether a body is such a form, by its content-type.
+/// Whether the content-type is that of a form with a file.
 pub fn is_upload(content_type: &str) -> bool {
     content_type.trim_start().get(..19).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/form-data"))
 }
@@ -78,7 +78,8 @@ pub fn read(content_type: &str, body: &[u8]) -> Result<Form> {
     Ok(form)
 }
 
-/// What is in a part. It comes as one piece of what the reader holds, which is not copied.
+/// Returns the content of a part. If it arrives in one piece, it is a slice of the reader's buffer and not
+/// copied.
 fn whole(part: &mut Field<'_>) -> Result<Bytes> {
     let mut content = Bytes::new();
     while let Some(piece) = ready(part.chunk())? {
@@ -87,7 +88,7 @@ fn whole(part: &mut Field<'_>) -> Result<Bytes> {
     Ok(content)
 }
 
-/// The outcome of a step: the whole body is there, so none has to wait.
+/// Returns the result of a step. It is ready at once, because the whole body is there.
 fn ready<T>(step: impl Future<Output = std::result::Result<T, Error>>) -> Result<T> {
     match pin!(step).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(Ok(found)) => Ok(found),
@@ -99,7 +100,7 @@ fn broken() -> Box<Refusal> {
     Refusal::new(Code::AnfrageUngueltig, "Die Datei kam nicht vollständig an. Bitte noch einmal hochladen.")
 }
 
-/// The name of a file without folders and without what steers a terminal or the direction of writing.
+/// A file name without folders and without characters that control a terminal or the writing direction.
 fn plain(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     name.chars().filter(|c| !steers(*c)).take(FILE_NAME_CHARACTERS_MAX).collect()

@@ -1,5 +1,5 @@
-//! Files that were uploaded and looked at, and wait for somebody to say that they are to be imported. Each person makes
-//! room for a further one of theirs.
+//! Uploaded files that were checked and wait until a person confirms their import. If there are too many, a
+//! new file evicts one of the same person first.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -14,10 +14,10 @@ use crate::platform::http::wire::Decimal;
 use crate::platform::import::Import;
 use crate::rules::day::Instant;
 
-/// Files that wait at most, each of them no larger than a form ([`super::upload::UPLOAD_BYTES_MAX`]).
+/// Most waiting files, each of them no larger than a form ([`super::upload::UPLOAD_BYTES_MAX`]).
 const UPLOADS_WAITING_MAX: usize = 4;
 
-/// How long a file waits, in milliseconds: an hour.
+/// Longest time that a file waits, in milliseconds: an hour.
 const UPLOAD_WAITS_MILLIS_MAX: i64 = 60 * 60 * 1_000;
 
 #[derive(Clone)]
@@ -29,12 +29,12 @@ pub struct Upload {
     pub kind: &'static Import,
     pub name: String,
     pub sheet: Option<String>,
-    /// What separates decimals, where it was said.
+    /// The decimal separator, if the person chose one.
     pub decimal: Option<Decimal>,
     pub content: Bytes,
 }
 
-/// What files of a kind hold, as a heading.
+/// The name of an import kind, as a heading.
 pub fn named(kind: &str) -> String {
     let kind = match kind {
         "barverkaeufe" => "barverkäufe",

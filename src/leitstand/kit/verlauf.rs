@@ -1,4 +1,4 @@
-//! Who changed what of a record of master data: a section of its page.
+//! The history of a record of master data, as a section of its page.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -10,13 +10,14 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::Records;
 use crate::rules::felder::{Aenderung, GeaendertesFeld};
 
-/// The label of a field, none for one that another field says already; and a value of it in words.
+/// How to read a history: the label of a field (`None` if another field covers it), and a value of it in
+/// words.
 pub type Lesart = (fn(&str) -> Option<&str>, fn(&str, &Value) -> String);
 
-/// A field that was changed: when, which, what it was before and after, and by whom.
+/// One changed field: when, which, the value before and after, and who.
 type Row = [String; 5];
 
-/// Who changed what, the newest first.
+/// The changes of a record, newest first.
 pub fn section(
     request: &PageRequest,
     db: &Snapshot<'_>,
@@ -35,7 +36,12 @@ pub fn section(
     let cell = |at: usize| move |row: &Row| row[at].clone();
     Ok(html! {
         h2 { "Änderungen" }
-        (table("Änderungen, die neuesten zuerst", empty, &rows).text("Wann", cell(0)).text("Feld", cell(1)).text("Vorher", cell(2)).text("Nachher", cell(3)).text("Wer", cell(4)))
+        (table("Änderungen, die neuesten zuerst", empty, &rows)
+            .text("Wann", cell(0))
+            .text("Feld", cell(1))
+            .text("Vorher", cell(2))
+            .text("Nachher", cell(3))
+            .text("Wer", cell(4)))
         @if count > i64::from(ROWS) { (pager(request, here, count)) }
     })
 }

@@ -1,5 +1,5 @@
-//! A step of a form in which a record is chosen: what was found stands as links, which take the choice, and what was chosen
-//! before, back to the form. So it works without a script, and with thousands of records.
+//! A step of a form in which a record is chosen. Each record found is a link back to the form that carries
+//! the choice and the earlier ones along. This works without a script and with thousands of records.
 
 use maud::{Markup, Render, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -15,14 +15,14 @@ use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
 use crate::platform::listing::Records;
 
-/// Records that are shown at a time.
+/// Most records shown at a time.
 const SHOWN: Page = Page { limit: Some(20), offset: 0 };
 
 const NOTHING_FOUND: &str = "Nichts gefunden; vielleicht ist die Suche zu eng.";
 
-/// Chooses a partner for `feld`; the parameters in `keeps` are kept.
+/// Chooses a partner for `feld`; keeps the parameters in `keeps`.
 pub fn partner(request: &PageRequest, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
-    let auswahl = kunden::Auswahl::of_search(request.filled_param("suche"));
+    let auswahl = kunden::Auswahl { suche: request.filled_param("suche"), ..Default::default() };
     let found: Records<Kunde> = kunden::list(&db.tx, &auswahl, SHOWN)?;
     let to = |kunde: &Kunde| back(request, feld, kunde.id, keeps);
     let table = linked("Partner", NOTHING_FOUND, &found.rows, to)
@@ -32,7 +32,7 @@ pub fn partner(request: &PageRequest, db: &Snapshot<'_>, feld: &str, keeps: &[&s
     Ok(choices(request, keeps, "Name, Nummer oder Ort", &table.render(), found.count))
 }
 
-/// The same of an article.
+/// Chooses an article for `feld`; keeps the parameters in `keeps`.
 pub fn artikel(request: &PageRequest, db: &Snapshot<'_>, feld: &str, keeps: &[&str]) -> Result<Markup> {
     let auswahl = Auswahl { suche: request.filled_param("suche"), ..Auswahl::default() };
     let found: Records<ArtikelZeile> = artikel::list(&db.tx, &auswahl, SHOWN)?;
@@ -43,12 +43,12 @@ pub fn artikel(request: &PageRequest, db: &Snapshot<'_>, feld: &str, keeps: &[&s
     Ok(choices(request, keeps, "Bezeichnung, Nummer oder EAN", &table.render(), found.count))
 }
 
-/// What was chosen before.
+/// The earlier choices.
 fn kept<'a>(request: &'a PageRequest, keeps: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
     keeps.iter().map(|name| (*name, request.param(name))).filter(|(_, value)| !value.is_empty())
 }
 
-/// Back to the form, with what was chosen; `waehlen` asked for the choice.
+/// The link back to the form with the choice; drops `waehlen`, which requested it.
 fn back(request: &PageRequest, feld: &str, id: Uuid, keeps: &[&str]) -> String {
     let kept = kept(request, keeps).filter(|(name, _)| *name != feld && *name != "waehlen");
     let kept = kept.map(|(name, value)| format!("&{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));

@@ -1,4 +1,4 @@
-//! Articles: the list with its search, one with prices, stock, attachments and who changed it.
+//! Articles: the list with its search, and a record with prices, stock, attachments and history.
 
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -19,17 +19,20 @@ use crate::platform::listing::Records;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/artikel")?;
-    let auswahl = Auswahl { mit_bestand: true, ..artikel::auswahl(&query)? };
+    let auswahl = Auswahl { mit_bestand: true, ..Auswahl::of(&query)? };
     let found = artikel::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
-        empty: "Keine aktiven Artikel gefunden. Viele auf einmal kommen mit einem Import herein (Seite Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
+        empty: "Keine aktiven Artikel gefunden. Viele auf einmal kommen mit einem Import herein (Seite \
+         Import, Art Artikel); vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "suche", "Bezeichnung, Nummer oder EAN", "search"))
             (groups(request, db)?)
         },
         order: "artikelnummer",
         above: html! {
-            @if request.may_change() { p.actions { a.button href=(request.of_firma("artikel/neu")) { "Neuer Artikel" } } }
+            @if request.may_change() {
+                p.actions { a.button href=(request.of_firma("artikel/neu")) { "Neuer Artikel" } }
+            }
         },
         ..List::of("artikel", "Artikel", |row: &ArtikelZeile| row.artikel.id, &found)
     };
@@ -47,7 +50,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Artikel", body))
 }
 
-/// What an article is called, with its second line: several can share the first.
+/// The name of an article with its second line, because several can share the first.
 pub fn name_of(artikel: &Artikel) -> String {
     joined([&Some(artikel.bezeichnung.clone()), &artikel.bezeichnung2], ", ")
 }
@@ -57,7 +60,7 @@ fn groups(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     Ok(html! { @if !groups.is_empty() { (filter_choice(request, "gruppe_id", "Gruppe", groups)) } })
 }
 
-/// The groups, each by its number and its name.
+/// The groups, each with its number and its name.
 pub fn groups_of(db: &Snapshot<'_>) -> Result<Vec<(String, String)>> {
     let page = Page { limit: Some(MAX_LIMIT), offset: 0 };
     let Records { rows, .. } = artikel::list_gruppen(&db.tx, page)?;
@@ -72,7 +75,13 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let no_tiers = "Keine: Es gilt der Preis.";
     let changes = artikel::VERLAUF.changes(&db.tx, id, lists::page_of(request))?;
     let body = html! {
-        div.tiles { div.tile { "Bestand" @if let Some(einheit) = &artikel.einheit { " (" (einheit) ")" } strong { (amount(stock)) } } }
+        div.tiles {
+            div.tile {
+                "Bestand"
+                @if let Some(einheit) = &artikel.einheit { " (" (einheit) ")" }
+                strong { (amount(stock)) }
+            }
+        }
         (facts(&FELDER.map(|(_, label, value)| (label, value(&artikel)))))
         p.actions {
             @if request.may_change() {
@@ -83,7 +92,9 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             a.button href=(request.of_firma(&format!("belege?artikel_id={id}"))) { "Belege" }
         }
         h2 { "Staffelpreise" }
-        (table("Staffelpreise", no_tiers, &tiers).numbers("Ab Menge", |tier| amount(tier.ab_menge)).numbers("Preis netto (EUR)", |tier| price(tier.preis)))
+        (table("Staffelpreise", no_tiers, &tiers)
+            .numbers("Ab Menge", |tier| amount(tier.ab_menge))
+            .numbers("Preis netto (EUR)", |tier| price(tier.preis)))
         (anhaenge::section(request, db, Besitzer::Artikel(id), &here)?)
         (verlauf::section(request, db, &here, changes, LESART)?)
     };

@@ -1,4 +1,4 @@
-//! The form of an article with its tiers: a new one, and the change of one that is there.
+//! The form of an article with its tiers, to create or to change one.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -19,13 +19,13 @@ use crate::rules::choice::Choice;
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 
-/// Rows for further tiers.
+/// Blank rows for further tiers.
 const BLANK_TIERS: usize = 3;
 
-/// Rows of tiers that are looked at: the interface takes 100, and refuses one more.
+/// Most rows of tiers that are read: the interface takes 100 and refuses one more.
 const TIER_ROWS_MAX: usize = 101 + BLANK_TIERS;
 
-/// Fields that are numbers, and what an article has there.
+/// Number fields, with the values of an article.
 const NUMBERS: [Feld; 3] = [
     ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, plain_price)),
     ("ep_netto", "Einkaufspreis netto (EUR)", |artikel| optional(artikel.ep_netto, plain_price)),
@@ -82,7 +82,13 @@ fn fields(request: &PageRequest, db: &Snapshot<'_>, artikel: &Artikel, tiers: &[
             @for (name, label, value) in LINES { (field(request, name, label, "text", &value(artikel), "off")) }
             (choice(request, "artikelgruppe_id", "Gruppe", groups, &group))
             (choice(request, "status", "Status", states, artikel.status.text()))
-            (choice(request, "chargenpflichtig", "Chargenpflichtig", [("nein", "nein"), ("ja", "ja")], &yes_or_no(artikel.chargenpflichtig)))
+            (choice(
+                request,
+                "chargenpflichtig",
+                "Chargenpflichtig",
+                [("nein", "nein"), ("ja", "ja")],
+                &yes_or_no(artikel.chargenpflichtig)
+            ))
         }
         fieldset.fields { legend { "Preise" }
             @for (name, label, value) in NUMBERS { (field(request, name, label, "text", &value(artikel), "off")) }
@@ -103,12 +109,12 @@ fn names() -> impl Iterator<Item = &'static str> {
     LINES.iter().chain(&NUMBERS).map(|feld| feld.0).chain(others)
 }
 
-/// The fields of a tier, as the interface names them in its refusals.
+/// The fields of a tier, as refusals of the interface name them.
 fn tier_names(at: usize) -> [String; 2] {
     ["ab_menge", "preis"].map(|name| format!("staffelpreise[{at}].{name}"))
 }
 
-/// The tiers that the form has, with rows for more.
+/// The tiers in the form, followed by blank rows.
 fn tiers_shown(request: &PageRequest, stored: &[Tier]) -> Vec<(String, String)> {
     let shown = match request.is_sent("token") {
         true => tiers_sent(request),
@@ -117,14 +123,14 @@ fn tiers_shown(request: &PageRequest, stored: &[Tier]) -> Vec<(String, String)> 
     shown.into_iter().chain(std::iter::repeat_n(Default::default(), BLANK_TIERS)).collect()
 }
 
-/// The rows of tiers in which something was typed.
+/// The tiers of the form in which something was typed.
 fn tiers_sent(request: &PageRequest) -> Vec<(String, String)> {
     let rows = (0..TIER_ROWS_MAX).map(tier_names).take_while(|[ab_menge, _]| request.is_sent(ab_menge));
     let typed = rows.map(|row| row.map(|name| request.field(&name).to_owned()));
     typed.filter(|row| row.iter().any(|typed| !typed.is_empty())).map(|[ab, preis]| (ab, preis)).collect()
 }
 
-/// What the form says, as the interface takes it.
+/// The body of the request.
 fn body(request: &PageRequest) -> Value {
     let mut body = Map::new();
     for name in names().filter(|name| request.is_sent(name)) {

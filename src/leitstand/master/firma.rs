@@ -1,10 +1,10 @@
-//! A company as its helper sets it up: a new one, its master data (D24) and its settings.
+//! Setting up a company: a new one, its master data (D24) and its settings.
 
 use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use crate::leitstand::kit::done::{Done, HouseChange, check_stand};
+use crate::leitstand::kit::done::{Done, InstallationChange, check_stand};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form, lines, made_from, refusal};
@@ -21,14 +21,20 @@ use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
 const LOGO: &str = "logo";
 const LOGO_SAYS_NAME: &str = "logo_mit_name";
 
-/// The settings of one form: how the program works ([`SETTINGS`]), or what stands on documents ([`ANGABEN`]).
+/// The settings of one form: how the program works ([`SETTINGS`]), or the data on documents ([`ANGABEN`]).
 type Group = &'static [Setting];
 
 pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(request, &["name"]))
         (field(request, "name", "Name der Firma", "text", "", "organization"))
-        div.field { label { input type="checkbox" name="test" value="ja"; " Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt sich leeren. Das bleibt so." } }
+        div.field {
+            label {
+                input type="checkbox" name="test" value="ja";
+                " Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt sich \
+                 leeren. Das bleibt so."
+            }
+        }
     };
     let body = html! {
         p { "Danach kommen ihre Angaben für Belege, der erste Schlüssel für ein Programm und der erste Import." }
@@ -37,7 +43,7 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Neue Firma", body))
 }
 
-pub fn create(request: &PageRequest) -> Result<HouseChange> {
+pub fn create(request: &PageRequest) -> Result<InstallationChange> {
     let refuse = |message| Refusal::field(Code::WertUngueltig, "name", message);
     let (name, test, now) = (request.field("name").to_owned(), request.field("test") == "ja", request.now);
     if !tenants::is_name(&name) {
@@ -65,7 +71,11 @@ pub fn show_data(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(request, &names(ANGABEN)))
         (made_from(request, "stand", digest(&stand)))
-        div.fields { @for stand in stand.iter().filter(|stand| !is_further(stand.setting.name)) { (input(request, stand)) } }
+        div.fields {
+            @for stand in stand.iter().filter(|stand| !is_further(stand.setting.name)) {
+                (input(request, stand))
+            }
+        }
         @if logo {
             p { img src=(request.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
             div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
@@ -81,13 +91,16 @@ pub fn show_data(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         @if !missing.is_empty() {
             p.refused { "Belege bekommen erst ein Blatt (PDF), wenn diese Angaben da sind: " (in_words(&missing)) "." }
         }
-        p { "Diese Angaben stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, als sie abgeschlossen wurden." }
+        p {
+            "Diese Angaben stehen auf Belegen und E-Rechnungen. Abgeschlossene Belege behalten, was galt, \
+             als sie abgeschlossen wurden."
+        }
         (form(request, inside, "Speichern", false))
     };
     Ok(frame::page(request, "Firma", body))
 }
 
-/// What stands on documents in the words of the company.
+/// Whether it is a text on documents in the company's own words.
 fn is_text(name: &str) -> bool {
     ["anrede", "gruss"].contains(&name) || name.starts_with("text_")
 }
@@ -96,7 +109,7 @@ fn is_further(name: &str) -> bool {
     [LOGO, LOGO_SAYS_NAME].contains(&name) || is_text(name)
 }
 
-/// Which data of the company are missing, for people: the label of a field says more than its name.
+/// The missing data of the company, by their labels, which say more than the names.
 pub fn in_words(missing: &[&str]) -> String {
     let word = |name| match name {
         "firma" => "Name der Firma",
@@ -109,7 +122,7 @@ pub fn in_words(missing: &[&str]) -> String {
     missing.iter().copied().map(word).collect::<Vec<_>>().join(", ")
 }
 
-pub fn change_data(request: &PageRequest) -> Result<HouseChange> {
+pub fn change_data(request: &PageRequest) -> Result<InstallationChange> {
     let logo = match (request.file(LOGO), request.field("ohne_logo") == "ja") {
         (Ok(file), _) => Some(Some(file.content.to_vec())),
         (Err(_), true) => Some(None),
@@ -134,7 +147,10 @@ pub fn show_settings(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> 
         @for stand in stand.iter().filter(|stand| !is_of_adviser(stand)) { (input(request, stand)) }
         fieldset {
             legend { "Für den Steuerberater (DATEV)" }
-            p { "Diese Angaben kommen vom Steuerberater. Was ihm übergeben wird, steht unter " a href=(request.of_firma("steuerberater")) { "Steuerberater" } "." }
+            p {
+                "Diese Angaben kommen vom Steuerberater. Was ihm übergeben wird, steht unter "
+                a href=(request.of_firma("steuerberater")) { "Steuerberater" } "."
+            }
             @for stand in stand.iter().filter(|stand| is_of_adviser(stand)) { (input(request, stand)) }
         }
     };
@@ -149,7 +165,7 @@ fn is_of_adviser(stand: &CurrentSetting) -> bool {
     stand.setting.name.starts_with("datev_")
 }
 
-pub fn change_settings(request: &PageRequest) -> Result<HouseChange> {
+pub fn change_settings(request: &PageRequest) -> Result<InstallationChange> {
     change(request, SETTINGS, "einstellungen", None)
 }
 
@@ -167,18 +183,18 @@ fn stand(
     Ok(tenants::show(connection, firma, now)?.into_iter().filter(is_shown).collect())
 }
 
-/// What tells two states of the settings of a form apart.
+/// A digest that differs between two states of a form's settings.
 fn digest(stand: &[CurrentSetting]) -> String {
     let lines: String =
         stand.iter().map(|stand| format!("{}={:?}\n", stand.setting.name, stand.value)).collect();
     hex(&Sha256::digest(lines))
 }
 
-/// The field of a setting, with what it does, what can be entered and what it is by default.
+/// The field of a setting, with its meaning, its possible values and its default.
 fn input(request: &PageRequest, stand: &CurrentSetting) -> Markup {
     let Setting { name, meaning, values, .. } = *stand.setting;
     let label = meaning.trim_end_matches('.');
-    // Days and types as people write them, where they are taken so.
+    // Days and types as people write them, if the setting accepts that.
     let shown = (stand.setting.in_words)(&stand.value).filter(|words| stand.setting.takes(words));
     let shown = shown.unwrap_or_else(|| stand.value.clone());
     match stand.setting.choices() {
@@ -191,7 +207,7 @@ fn input(request: &PageRequest, stand: &CurrentSetting) -> Markup {
     }
 }
 
-/// What a setting can be and is, in words, and how the command line writes it.
+/// The possible values of a setting, its default, and how the command line writes it.
 fn hint(stand: &CurrentSetting) -> Markup {
     let Setting { name, values, default, in_words, .. } = *stand.setting;
     let said = |value: &str| match in_words(value).unwrap_or_default() {
@@ -219,13 +235,13 @@ fn not_taken(setting: &Setting, text: &str) -> Box<Refusal> {
     Refusal::field(Code::WertUngueltig, setting.name, message)
 }
 
-/// Changes the settings of a form; a value that cannot be is refused at its field.
+/// Changes the settings of a form; an invalid value is refused at its field.
 fn change(
     request: &PageRequest,
     group: Group,
     page: &str,
     logo: Option<Option<Vec<u8>>>,
-) -> Result<HouseChange> {
+) -> Result<InstallationChange> {
     let (mut changes, mut mistakes) = (Vec::new(), Refusals::default());
     for setting in group.iter().filter(|setting| setting.name != LOGO && request.is_sent(setting.name)) {
         let text = request.field(setting.name).to_owned();

@@ -1,6 +1,6 @@
 //! Pages of master data: partners, articles, and the data and settings of the company.
 //!
-//! Begin with `artikel.rs` (the list and the record) and `artikel_formular.rs` (its form).
+//! Start with `artikel.rs` (the list and the record) and `artikel_formular.rs` (its form).
 
 pub mod artikel;
 pub mod artikel_formular;

@@ -1,4 +1,5 @@
-//! Partners: the list with its search, one with what its e-invoices lack, its attachments, who changed it.
+//! Partners: the list with its search, and a record with the data that its e-invoices lack, its attachments
+//! and its history.
 
 use maud::{Markup, html};
 
@@ -22,16 +23,19 @@ const ROLLEN: [(&str, &str); 3] =
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kunden")?;
-    let found = kunden::list(&db.tx, &kunden::auswahl(&query)?, lists::page_of(request))?;
+    let found = kunden::list(&db.tx, &kunden::Auswahl::of(&query)?, lists::page_of(request))?;
     let list = List {
-        empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus \
+         den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "suche", "Name, Nummer, Ort oder E-Mail", "search"))
             (filter_choice(request, "partner_typ", "Rolle", ROLLEN))
         },
         order: "kundennr",
         above: html! {
-            @if request.may_change() { p.actions { a.button href=(request.of_firma("partner/neu")) { "Neuer Partner" } } }
+            @if request.may_change() {
+                p.actions { a.button href=(request.of_firma("partner/neu")) { "Neuer Partner" } }
+            }
         },
         ..List::of("partner", "Partner", |kunde: &Kunde| kunde.id, &found)
     };
@@ -61,8 +65,16 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (facts(&head_of(&kunde)))
         p.actions {
             @if request.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
-            @if request.may_change() { a.button href=(request.of_firma(&format!("wiegungen/neu?partner_id={id}"))) { "Fahrzeug wiegen" } }
-            @for (page, name) in [("belege?kunden_id", "Belege"), ("wiegungen?partner_id", "Wiegungen"), ("kontrakte?partner_id", "Kontrakte")] {
+            @if request.may_change() {
+                a.button href=(request.of_firma(&format!("wiegungen/neu?partner_id={id}"))) {
+                    "Fahrzeug wiegen"
+                }
+            }
+            @for (page, name) in [
+                ("belege?kunden_id", "Belege"),
+                ("wiegungen?partner_id", "Wiegungen"),
+                ("kontrakte?partner_id", "Kontrakte")
+            ] {
                 a.button href=(request.of_firma(&format!("{page}={id}"))) { (name) }
             }
         }
@@ -72,13 +84,18 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (missing(request, db, &kunde, &here))
         (anhaenge::section(request, db, Besitzer::Kunde(id), &here)?)
         (verlauf::section(request, db, &here, changes, partner_felder::LESART)?)
-        @if request.may_manage() { p.page_request { "Verlangt diese Person, dass ihre Daten gelöscht werden: " a href=(format!("{here}/vergessen")) { "Vergessen" } } }
+        @if request.may_manage() {
+            p.ask {
+                "Verlangt diese Person, dass ihre Daten gelöscht werden: "
+                a href=(format!("{here}/vergessen")) { "Vergessen" }
+            }
+        }
     };
     Ok(frame::page(request, &kunde.name, body))
 }
 
 fn head_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
-    // What stands above all is not said twice.
+    // Left out if the heading says it already.
     let own = Some(kunde.nachname_firma.clone()).filter(|name| *name != kunde.name);
     vec![
         ("Nummer", kunde.kundennr.clone()),

@@ -1,4 +1,5 @@
-//! The fields of a partner as people read and type them: the form is made of this table, and the history named by it.
+//! The fields of a partner as people read and type them. The form and the labels of the history come from
+//! this table.
 
 use serde_json::Value;
 
@@ -13,12 +14,12 @@ use crate::rules::tax::Steuerart;
 
 #[derive(Clone, Copy)]
 pub enum Art {
-    /// A line of text: the type of the input, and what a browser may fill in.
+    /// A line of text, with the type of its input.
     Zeile(&'static str),
     Text,
     Zahl,
     Tag,
-    /// One of some values; whether it may be none of them.
+    /// One of some values; `true` allows none of them.
     Auswahl(fn() -> Vec<&'static str>, bool),
     Land,
     Rollen,
@@ -27,15 +28,15 @@ pub enum Art {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Wann {
     Immer,
-    /// In that of a new partner alone: it never changes.
+    /// Only in the form of a new partner: it never changes.
     Neu,
-    /// In that of a partner who is there: the interface takes it by a change alone (D3, D18).
+    /// Only in the form of an existing partner: the interface takes it only as a change (D3, D18).
     Spaeter,
-    /// In both while there is no value: it is given once and never changes (D34).
+    /// In both forms while it has no value: it is set once and never changes (D34).
     Einmal,
 }
 
-/// A field: its name in the interface, its label, what is typed into it, when, and what a partner has there.
+/// A field: its name in the interface, its label, its kind, when it is shown, and a partner's value.
 pub struct Feld(pub &'static str, pub &'static str, pub Art, pub Wann, pub fn(&Kunde) -> String);
 
 fn of(value: Option<impl Choice>) -> String {
@@ -123,7 +124,7 @@ pub fn felder() -> impl Iterator<Item = &'static Feld> {
     GRUPPEN.iter().flat_map(|(_, felder)| felder.iter())
 }
 
-/// A value of an enumeration in words; what needs none is shown as it is.
+/// A value of an enumeration in words; others are returned unchanged.
 pub fn wording(value: &str) -> &str {
     match value {
         "kunde" => "Kunde",
@@ -154,7 +155,7 @@ pub fn rollen(rollen: impl IntoIterator<Item = PartnerTyp>) -> String {
     rollen.into_iter().map(|rolle| wording(rolle.as_str())).collect::<Vec<_>>().join(", ")
 }
 
-/// What a history has of a field, as people read it.
+/// A value in a history, as people read it.
 fn words_of(name: &str, value: &Value) -> String {
     let art = felder().find(|feld| feld.0 == name).map(|feld| feld.2);
     match (art, value) {

@@ -1,4 +1,4 @@
-//! The form of a partner: a new one, and the change of one who is there.
+//! The form of a partner, to create or to change one.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -48,7 +48,7 @@ pub fn change(request: &PageRequest) -> Result<FirmaChange> {
     request.change_record(Method::Put, "kunden/{id}", &body, "partner", "Der Partner ist geändert.")
 }
 
-/// The fields in their groups, with what is stored or what was typed.
+/// The fields in their groups, with the stored or typed values.
 fn fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
     let wann = if kunde.is_some() { Wann::Spaeter } else { Wann::Neu };
     let is_given =
@@ -110,16 +110,21 @@ fn rollen(request: &PageRequest, name: &str, label: &str, kunde: Option<&Kunde>)
     };
     html! {
         fieldset { legend { (label) }
-            // Boxes that are not ticked are not sent: this says that they were there.
+            // Browsers do not send unticked boxes: this field says that they were shown.
             input type="hidden" name=(name) value="gezeigt";
             @for rolle in offered(kunde.is_none()) {
-                div { label { input type="checkbox" name=(box_of(rolle)) value="ja" checked[has(rolle)]; " " (wording(rolle.as_str())) } }
+                div {
+                    label {
+                        input type="checkbox" name=(box_of(rolle)) value="ja" checked[has(rolle)];
+                        " " (wording(rolle.as_str()))
+                    }
+                }
             }
         }
     }
 }
 
-/// What the form says, as the interface takes it; a field that was not sent stays as it is.
+/// The body of the request; a field that was not sent stays unchanged.
 fn body(request: &PageRequest, wann: Wann) -> Value {
     let mut body = Map::new();
     for Feld(name, _, art, ..) in shown_in(wann).filter(|feld| request.is_sent(feld.0)) {

@@ -1,4 +1,5 @@
-//! A partner is forgotten (GDPR art. 17, D27): what would go and what the law keeps, asked once before it happens.
+//! Forgetting a partner (GDPR art. 17, D27): shows what would be deleted and what the law keeps, and asks
+//! once before it happens.
 
 use maud::{Markup, html};
 
@@ -22,10 +23,18 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         p { (what_goes(keeps_name)) }
         @if !records.is_empty() {
             p { "Was das Gesetz aufzubewahren verlangt (§ 147 AO, § 257 HGB), bleibt:" }
-            (table("Was bleibt", "", &records).text("Was bleibt", |of| of.kind.to_owned()).numbers("Anzahl", |of| number(of.count)).text("Bis", |of| of.until.german()))
+            (table("Was bleibt", "", &records)
+                .text("Was bleibt", |of| of.kind.to_owned())
+                .numbers("Anzahl", |of| number(of.count))
+                .text("Bis", |of| of.until.german()))
         }
         @if let Some(open) = open_ones(&records) {
-            div.refused { p { "Noch nicht möglich, denn dieser Partner wird noch gebraucht. Offen: " (open) ". Bitte erst abschließen, erledigen oder stornieren." } }
+            div.refused {
+                p {
+                    "Noch nicht möglich, denn dieser Partner wird noch gebraucht. Offen: " (open)
+                    ". Bitte erst abschließen, erledigen oder stornieren."
+                }
+            }
         } @else {
             (form(request, question(request, &kunde), "Vergessen", true))
         }
@@ -49,7 +58,11 @@ fn what_goes(keeps_name: bool) -> &'static str {
 fn question(request: &PageRequest, kunde: &Kunde) -> Markup {
     html! {
         (refusal(request, &[]))
-        p { (kunde.kundennr) " wird inaktiv. Rückgängig machen lässt sich das nicht. In Sicherungen, die es schon gibt, steht noch alles; wer eine davon zurückspielt, muss diesen Schritt wiederholen." }
+        p {
+            (kunde.kundennr)
+            " wird inaktiv. Rückgängig machen lässt sich das nicht. In Sicherungen, die es schon gibt, steht \
+             noch alles; wer eine davon zurückspielt, muss diesen Schritt wiederholen."
+        }
     }
 }
 
@@ -79,6 +92,6 @@ pub fn forget(request: &PageRequest) -> Result<FirmaChange> {
 
 fn needed(records: &[Records]) -> Box<Refusal> {
     let open = open_ones(records).unwrap_or_default();
-    let message = format!("Dieser Partner wird inzwischen gebraucht. Offen: {open}. Bitte erst abschließen.");
-    Refusal::new(Code::ZwischenzeitlichGeaendert, message)
+    let what = format_args!("Dieser Partner wird inzwischen gebraucht. Offen: {open}.");
+    Refusal::new(Code::ZwischenzeitlichGeaendert, (what, "Bitte erst abschließen."))
 }

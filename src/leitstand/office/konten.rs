@@ -1,5 +1,6 @@
-//! The accounts on which invoices are booked (D31): seen with what DATEV computes on them, set, removed, and a proposal for
-//! who has none yet. Who changes one leaves a row in the administration log.
+//! The accounts on which invoices are booked (D31): the list with what DATEV computes on each, setting and
+//! removing one, and a proposal for a company without any. Each change leaves a row in the administration
+//! log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,20 +25,27 @@ use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::fixed::Percent;
 
-/// Fields of the form, as the interface refuses them.
+/// Fields of the form, as refusals of the interface name them.
 const FELDER: [&str; 5] = ["fall", "satz", "artikelgruppe", "konto", "bu"];
 
-/// What the log calls an account: this, and its field.
+/// Prefix of an account's field in the administration log.
 const LOGGED: &str = "konto ";
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let konten = buchhaltung::shown(&db.tx)?;
     let body = html! {
-        p { "Auf diese Konten werden Rechnungen und Gutschriften für den Steuerberater gebucht. Nennt eine Zeile Satz und Artikelgruppe, gilt sie vor einer mit dem Satz allein, diese vor einer mit der Artikelgruppe allein; zuletzt gilt die ohne beides." }
+        p {
+            "Auf diese Konten werden Rechnungen und Gutschriften für den Steuerberater gebucht. Nennt eine \
+             Zeile Satz und Artikelgruppe, gilt sie vor einer mit dem Satz allein, diese vor einer mit der \
+             Artikelgruppe allein; zuletzt gilt die ohne beides."
+        }
         @if konten.is_empty() { (beginning(request, db)?) } @else { (accounts(request, &konten)) }
         @if request.may_manage() {
             h2 { "Konto setzen" }
-            p { "Ein Konto für denselben Vorgang, Satz und dieselbe Artikelgruppe tritt an die Stelle des bisherigen. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
+            p {
+                "Ein Konto für denselben Vorgang, Satz und dieselbe Artikelgruppe tritt an die Stelle des \
+                 bisherigen. Stapel, die schon angelegt sind, bleiben, wie sie sind."
+            }
             (form(request, fields(request, db)?, "Speichern", false))
         } @else { p.empty { "Konten ändert, wer diese Firma verwaltet." } }
         p.actions { a.button href=(request.of_firma("steuerberater")) { "Zu den Stapeln" } }
@@ -68,7 +76,7 @@ fn which(row: &Gezeigt) -> Markup {
     html! { span.unseen { ": " (in_words(&feld_of(row))) } }
 }
 
-/// What DATEV computes where this account is booked.
+/// What DATEV computes when this account is booked.
 fn computes(row: &Gezeigt) -> String {
     let Some(Automatik { art, satz }) = row.automatik else {
         return match &row.konto.bu {
@@ -85,7 +93,7 @@ fn computes(row: &Gezeigt) -> String {
     }
 }
 
-/// The form on this page with what the account has.
+/// A link to the form on this page, filled with the account.
 fn to_form(row: &Gezeigt) -> String {
     let konto = &row.konto;
     let automatik = if konto.automatik { "ja" } else { "" }.to_owned();
@@ -93,12 +101,12 @@ fn to_form(row: &Gezeigt) -> String {
     format!("?{}&{}#feld-konto", key_of(row), query(&rest))
 }
 
-/// The question whether it goes.
+/// A link to the page that asks before it removes the account.
 fn to_removal(request: &PageRequest, row: &Gezeigt) -> String {
     format!("{}?{}", request.of_firma("steuerberater/konten/entfernen"), key_of(row))
 }
 
-/// What tells an account from others, as a query.
+/// The query that identifies an account.
 fn key_of(row: &Gezeigt) -> String {
     query(&[
         ("fall", row.konto.fall.as_str().to_owned()),
@@ -131,7 +139,7 @@ fn fields(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     })
 }
 
-/// What to do where there are no accounts yet.
+/// What to do if there are no accounts yet.
 fn beginning(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     let rahmen = tenants::load(&db.tx)?.datev_rahmen;
     let (name, option) = match rahmen {
@@ -141,15 +149,34 @@ fn beginning(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     Ok(html! {
         p { "Noch ist kein Konto eingetragen. So geht es:" }
         ol.schritte {
-            li { "Den Steuerberater nach Beraternummer, Mandantennummer, Kontenrahmen, Wirtschaftsjahr und Stellen der Sachkonten fragen und alles unter " a href=(request.of_firma("einstellungen#feld-datev_berater")) { "Einstellungen" } " eintragen." }
+            li {
+                "Den Steuerberater nach Beraternummer, Mandantennummer, Kontenrahmen, Wirtschaftsjahr und \
+                 Stellen der Sachkonten fragen und alles unter "
+                a href=(request.of_firma("einstellungen#feld-datev_berater")) { "Einstellungen" }
+                " eintragen."
+            }
             @if rahmen == Rahmen::Keiner {
-                li { "Die Firma hat einen eigenen Kontenrahmen; dafür gibt es keinen Vorschlag. Die Konten nennt der Steuerberater. Unten eintragen, oder als Datei " a href=(request.of_firma("import")) { "importieren" } "." }
+                li {
+                    "Die Firma hat einen eigenen Kontenrahmen; dafür gibt es keinen Vorschlag. Die Konten \
+                     nennt der Steuerberater. Unten eintragen, oder als Datei "
+                    a href=(request.of_firma("import")) { "importieren" } "."
+                }
             } @else {
-                li { "Einen Vorschlag für " (name) " ansehen und eintragen, oder ihn dem Steuerberater als Datei geben: Sie entsteht mit dem Befehl " code { "partnerd import konten --template FILE --rahmen " (option) } " und lässt sich danach " a href=(request.of_firma("import")) { "importieren" } "." }
+                li {
+                    "Einen Vorschlag für " (name)
+                    " ansehen und eintragen, oder ihn dem Steuerberater als Datei geben: Sie entsteht mit \
+                     dem Befehl "
+                    code { "partnerd import konten --template FILE --rahmen " (option) }
+                    " und lässt sich danach " a href=(request.of_firma("import")) { "importieren" } "."
+                }
             }
         }
         @if rahmen != Rahmen::Keiner && request.may_manage() {
-            p.actions { a.button href=(request.of_firma("steuerberater/konten/vorschlag")) { "Vorschlag für " (name) " ansehen" } }
+            p.actions {
+                a.button href=(request.of_firma("steuerberater/konten/vorschlag")) {
+                    "Vorschlag für " (name) " ansehen"
+                }
+            }
         }
     })
 }
@@ -173,12 +200,12 @@ pub fn set(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// Sets an account as the interface does.
+/// Sets an account through the interface.
 pub fn put(request: &PageRequest, body: &Value) -> Result<FirmaChange> {
     request.change(Method::Put, "/api/v1/datev/konten", body, String::new(), "")
 }
 
-/// The account that the query names.
+/// Finds the account that the query names.
 fn named(request: &PageRequest, tx: &Tx<'_>) -> Result<Gezeigt> {
     let satz = match json_number(request.param("satz")) {
         Value::String(typed) => Percent::parse(&typed).ok().map(|parsed| parsed.value),
@@ -196,7 +223,11 @@ pub fn show_remove(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let found = named(request, &db.tx)?;
     let (konto, what) = (&found.konto, in_words(&feld_of(&found)));
     let inside = html! {
-        p { "Das Konto " (konto.konto) " für " (what) " wird entfernt. Gebucht wird dann auf das nächste, das passt; passt keines, nennt die Prüfung es als fehlend. Stapel, die schon angelegt sind, bleiben, wie sie sind." }
+        p {
+            "Das Konto " (konto.konto) " für " (what)
+            " wird entfernt. Gebucht wird dann auf das nächste, das passt; passt keines, nennt die Prüfung \
+             es als fehlend. Stapel, die schon angelegt sind, bleiben, wie sie sind."
+        }
     };
     let title = format!("Konto {} entfernen", konto.konto);
     frame::form_page(request, &title, &[], inside, "Entfernen", true)
@@ -222,9 +253,28 @@ pub fn show_proposal(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> 
             p.empty { "Der Vorschlag ist schon eingetragen, oder zum Kontenrahmen der Firma gibt es keinen." }
         } @else {
             (refusal(request, &[]))
-            div.refused { p { "Der Steuerberater muss diese Konten gelesen haben, bevor der erste Stapel hinausgeht. Üblich sind sie, aber jede Firma bucht anders: Handelt sie mit mehreren Waren, haben diese oft eigene Konten." } }
-            (table("Vorschlag", "", &missing).text("Wofür", what).numbers("Konto", |zeile| optional(zeile.konto, |konto| konto.to_string())))
-            @if request.may_manage() { (form(request, html! { p { "Jedes lässt sich danach ändern und entfernen. Was schon eingetragen ist, bleibt." } }, "Diese Konten eintragen", false)) }
+            div.refused {
+                p {
+                    "Der Steuerberater muss diese Konten gelesen haben, bevor der erste Stapel hinausgeht. \
+                     Üblich sind sie, aber jede Firma bucht anders: Handelt sie mit mehreren Waren, haben \
+                     diese oft eigene Konten."
+                }
+            }
+            (table("Vorschlag", "", &missing)
+                .text("Wofür", what)
+                .numbers("Konto", |zeile| optional(zeile.konto, |konto| konto.to_string())))
+            @if request.may_manage() {
+                (form(
+                    request,
+                    html! {
+                        p {
+                            "Jedes lässt sich danach ändern und entfernen. Was schon eingetragen ist, bleibt."
+                        }
+                    },
+                    "Diese Konten eintragen",
+                    false
+                ))
+            }
         }
         p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } }
     };
@@ -243,7 +293,7 @@ pub fn take_proposal(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// Changes accounts; the administration log has what each was and is.
+/// Runs `work`, which changes accounts, and adds the administration event with the old and new value of each.
 pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Done> {
     let before = booked_on(tx)?;
     let done = work()?;
@@ -255,7 +305,7 @@ pub fn noted(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Done>) -> Result<Do
     Ok(Done { event: changes_of_firma(changed), ..done })
 }
 
-/// Each account as the log has it.
+/// Each account as the log describes it.
 fn booked_on(tx: &Tx<'_>) -> Result<BTreeMap<String, String>> {
     let logged = |row: Gezeigt| {
         let key = format!("{LOGGED}{}", feld_of(&row));
@@ -267,7 +317,7 @@ fn booked_on(tx: &Tx<'_>) -> Result<BTreeMap<String, String>> {
     Ok(buchhaltung::shown(tx)?.into_iter().map(logged).collect())
 }
 
-/// What the log calls an account, in words; none where it is something else.
+/// An account's name in the log, in words; `None` for any other name.
 pub fn logged_in_words(name: &str) -> Option<String> {
     Some(format!("Konto für {}", in_words(name.strip_prefix(LOGGED)?)))
 }

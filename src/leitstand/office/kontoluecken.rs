@@ -1,4 +1,5 @@
-//! What a batch lacks (D31, D32): each once with its documents, and beside what lacks an account the fields to enter it.
+//! The gaps that keep a Stapel from being made (D31, D32): each once with its documents, and the fields to
+//! enter missing accounts.
 
 use std::collections::BTreeSet;
 
@@ -15,25 +16,29 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use crate::rules::error::{Code, Refusal, Refusals};
 
-/// Accounts that are entered at once, at most.
+/// Most accounts entered at once.
 const ROWS_MAX: usize = 100;
 
-/// Documents that are named of each, at most.
+/// Most documents named for each gap.
 const DOCUMENTS_MAX: usize = 10;
 
-/// All that a refused batch lacks.
+/// All gaps of a refused Stapel.
 pub fn section(request: &PageRequest, refusal: &Refusal, bis: &str) -> Markup {
     let (accounts, others): (Vec<_>, Vec<_>) =
         buchhaltung::luecken(refusal).into_iter().partition(|luecke| luecke.code == Code::KontoFehlt);
     html! {
         section.tried {
             h2 { "Was noch fehlt" }
-            p.refused role="alert" { "So entsteht kein Stapel, denn es soll nichts fehlen. Bitte ergänzen und noch einmal prüfen." }
+            p.refused role="alert" {
+                "So entsteht kein Stapel, denn es soll nichts fehlen. Bitte ergänzen und noch einmal prüfen."
+            }
             @if !others.is_empty() {
                 (table("Was noch fehlt", "", &others)
-                    .text("Was", |luecke| luecke.message.to_owned())
+                    .text("Was", |luecke| luecke.message.to_string())
                     .with("Belege", false, |luecke| documents(request, &luecke.belege)))
-                @if request.sees_management() { p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } } }
+                @if request.sees_management() {
+                    p { a href=(request.of_firma("steuerberater/konten")) { "Zu den Konten" } }
+                }
             }
             @if !accounts.is_empty() { (missing(request, &accounts, bis)) }
         }
@@ -52,7 +57,9 @@ fn missing(request: &PageRequest, accounts: &[Luecke<'_>], bis: &str) -> Markup 
             |at| html! { @if let Some(luecke) = of(at) { (documents(request, &luecke.belege)) } },
         );
     html! {
-        @if accounts.len() > ROWS_MAX { p.note { "Gezeigt sind die ersten " (ROWS_MAX) " von " (number(accounts.len())) "." } }
+        @if accounts.len() > ROWS_MAX {
+            p.note { "Gezeigt sind die ersten " (ROWS_MAX) " von " (number(accounts.len())) "." }
+        }
         @if request.may_manage() {
             (form_to(request, &request.of_firma("steuerberater/konten/fehlende"), html! {
                 (hidden(&fields, bis))
@@ -65,7 +72,7 @@ fn missing(request: &PageRequest, accounts: &[Luecke<'_>], bis: &str) -> Markup 
     }
 }
 
-/// What the form says of itself: which accounts it asks for, and the last day of the batch.
+/// The hidden fields: the accounts that the form asks for, and the last day of the Stapel.
 fn hidden(fields: &[String], bis: &str) -> Markup {
     html! {
         input type="hidden" name="bis" value=(bis);
@@ -90,7 +97,7 @@ fn with_fields<'t>(
     } })) }
 }
 
-/// What an account is for; it may take several lines.
+/// The purpose of an account; it may take several lines.
 fn whole(feld: Option<&str>) -> Markup {
     html! { span.wrap { (feld.map(in_words).unwrap_or_default()) } }
 }
@@ -100,9 +107,12 @@ fn cell(request: &PageRequest, name: &str, at: usize, label: &str) -> Markup {
     let refused = request.refusal.as_ref().and_then(|refusal| refusal.of_field(&name));
     let why = refused.map(|_| format!("fehler-{name}"));
     html! {
-        div { input type="text" id=(format!("feld-{name}")) name=(name) value=(request.field(&name)) inputmode="numeric" size="8" autocomplete="off"
-            aria-label=(label) aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
-        @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } } }
+        div {
+            input type="text" id=(format!("feld-{name}")) name=(name) value=(request.field(&name))
+                inputmode="numeric" size="8" autocomplete="off" aria-label=(label)
+                aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
+            @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } }
+        }
     }
 }
 
@@ -116,13 +126,13 @@ fn documents(request: &PageRequest, numbers: &[&str]) -> Markup {
     }
 }
 
-/// What the form asked for.
+/// The accounts that the form asked for.
 fn sent(request: &PageRequest) -> Vec<String> {
     let names = (0..ROWS_MAX).map(|at| format!("luecke-{at}"));
     names.map_while(|name| request.filled(&name).map(str::to_owned)).collect()
 }
 
-/// The form again, where it was refused.
+/// Shows the form again after a refusal.
 pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let fields = sent(request);
     if fields.is_empty() {
@@ -135,13 +145,19 @@ pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         .with("Konto für", false, |at| whole(fields.get(*at).map(String::as_str)));
     let body = html! {
         (refusal(request, &at_fields.iter().map(String::as_str).collect::<Vec<_>>()))
-        (form_to(request, "", html! { (hidden(&fields, request.field("bis"))) (with_fields(request, shown, &fields)) }, "Konten speichern", false))
+        (form_to(
+            request,
+            "",
+            html! { (hidden(&fields, request.field("bis"))) (with_fields(request, shown, &fields)) },
+            "Konten speichern",
+            false
+        ))
         p { a href=(request.of_firma("steuerberater")) { "Zurück, ohne zu speichern" } }
     };
     Ok(frame::page(request, "Konten, die fehlen", body))
 }
 
-/// Stores the accounts that were entered: all, or none of them.
+/// Stores the accounts that were entered, all or none.
 pub fn fill(request: &PageRequest) -> Result<FirmaChange> {
     let (mut changes, mut refused, mut keys) = (Vec::new(), Refusals::default(), BTreeSet::new());
     for (at, feld) in sent(request).iter().enumerate() {
@@ -177,7 +193,7 @@ pub fn fill(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// Keeps a refusal as one of its row.
+/// Collects a refusal at the field of its row.
 fn at_row<T>(at: usize, done: Result<T>, refused: &mut Refusals) -> Result<Option<T>> {
     match done {
         Err(Failure::Refused(refusal)) => {

@@ -1,6 +1,6 @@
-//! Pages for adviser and auditor: accounts, batches, VAT figures, audit data, the mail server.
+//! Pages for tax adviser and auditor: accounts, Stapel, VAT figures, audit data, the mail server.
 //!
-//! Begin with `steuerberater.rs`.
+//! Start with `steuerberater.rs`.
 
 pub mod konten;
 pub mod kontoluecken;

@@ -1,10 +1,10 @@
-//! The mail server of a company: who manages it enters it, and tries it.
+//! The mail server of a company: people who manage the company enter it and test it.
 
 use maud::html;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::leitstand::kit::done::{Done, FirmaChange, HouseChange, Outgoing, check_stand};
+use crate::leitstand::kit::done::{Done, FirmaChange, InstallationChange, Outgoing, check_stand};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form_to, lines, made_from, or_blank, refusal};
@@ -38,7 +38,8 @@ pub const TEXT_CHARS_MAX: usize = 4_000;
 const CERTIFICATE_BYTES_MAX: usize = 16 << 10;
 
 const SUBJECT: &str = "{art} {nummer} von {firma}";
-const TEXT: &str = "Sehr geehrte Damen und Herren,\n\nim Anhang finden Sie: {art} {nummer} vom {datum}.\n\nMit freundlichen Grüßen\n{firma}";
+const TEXT: &str = "Sehr geehrte Damen und Herren,\n\nim Anhang finden Sie: {art} {nummer} vom \
+     {datum}.\n\nMit freundlichen Grüßen\n{firma}";
 
 const KINDS: [(Verschluesselung, &str); 3] = [
     (Verschluesselung::Starttls, "STARTTLS (meist Port 587)"),
@@ -46,10 +47,10 @@ const KINDS: [(Verschluesselung, &str); 3] = [
     (Verschluesselung::Keine, "keine, nur zu diesem Rechner (localhost)"),
 ];
 
-/// Names of this machine, to which nothing needs to be encrypted.
+/// Names of this machine; mail to it needs no encryption.
 const HERE: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// What a mail begins with where nobody entered a mail server.
+/// Subject and text of a new mail; the defaults if no mail server was entered.
 pub fn words(postausgang: Option<&Postausgang>) -> (&str, &str) {
     postausgang.map_or((SUBJECT, TEXT), |one| (&one.betreff, &one.text))
 }
@@ -66,21 +67,25 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         div.fields {
             (field(request, "server", "Mailserver (SMTP)", "text", &of(|one| one.server.clone()), "off"))
             (field(request, "port", "Port", "text", &port, "off"))
-            (choice(request, "verschluesselung", "Verschlüsselung", KINDS.map(|(kind, words)| (kind.as_str(), words)), kind.as_str()))
+            (choice(request, "verschluesselung", "Verschlüsselung",
+                KINDS.map(|(kind, words)| (kind.as_str(), words)), kind.as_str()))
             (field(request, "benutzer", "Benutzer", "text", &of(|one| or_blank(&one.benutzer)), "off"))
             (field(request, PASSWORD, &password_label(now.as_ref()), "password", "", "new-password"))
             (field(request, "absender", "Absender", "email", &of(|one| one.absender.clone()), "off"))
-            (field(request, "antwort_an", "Antworten gehen an (leer: an den Absender)", "email", &of(|one| or_blank(&one.antwort_an)), "off"))
+            (field(request, "antwort_an", "Antworten gehen an (leer: an den Absender)", "email",
+                &of(|one| or_blank(&one.antwort_an)), "off"))
         }
         (field(request, "betreff", "Betreff", "text", subject, "off"))
         (lines(request, "text", "Text", text))
         p.hint { "Eingesetzt wird: " @for name in PLACEHOLDERS { code { "{" (name) "}" } " " } }
         details open[request.refusal.is_some()] { summary { "Eigenes Zertifikat" }
-            (lines(request, "zertifikat", "Zertifikat eines Mailservers im eigenen Haus (PEM)", &of(|one| or_blank(&one.zertifikat))))
+            (lines(request, "zertifikat", "Zertifikat eines Mailservers im eigenen Haus (PEM)",
+                &of(|one| or_blank(&one.zertifikat))))
         }
     };
     let body = html! {
-        p { "Von hier gehen Belege per E-Mail hinaus. Ohne Mailserver führt der Beleg in das E-Mail-Programm des Rechners. Ist das Feld „Mailserver“ leer, wird nichts aufbewahrt, auch kein Passwort." }
+        p { "Von hier gehen Belege per E-Mail hinaus. Ohne Mailserver führt der Beleg in das E-Mail-Programm \
+             des Rechners. Ist das Feld „Mailserver“ leer, wird nichts aufbewahrt, auch kein Passwort." }
         (form_to(request, &request.of_firma("postausgang"), inside, "Speichern", false))
         @if let Some(one) = &now { @if request.may_manage() {
             h2 { "Ausprobieren" }
@@ -98,12 +103,13 @@ fn password_label(now: Option<&Postausgang>) -> String {
     }
 }
 
-/// What tells two states apart; nothing of the password.
+/// A digest that differs between two states; it ignores the password.
 fn digest(now: Option<&Postausgang>) -> String {
     hex(&Sha256::digest(public(now).map(|(_, value)| value).join("\n")))
 }
 
-/// What the log may say of a mail server, by the names of [`crate::leitstand::operations::taten`].
+/// The values of a mail server that the log may show, by the names of
+/// [`crate::leitstand::operations::taten`].
 fn public(now: Option<&Postausgang>) -> [(&'static str, String); 6] {
     let of = |text: fn(&Postausgang) -> String| now.map(text).unwrap_or_default();
     [
@@ -116,7 +122,7 @@ fn public(now: Option<&Postausgang>) -> [(&'static str, String); 6] {
     ]
 }
 
-pub fn change(request: &PageRequest) -> Result<HouseChange> {
+pub fn change(request: &PageRequest) -> Result<InstallationChange> {
     let (request, firma) = (request.clone(), request.firma_id());
     Ok(Box::new(move |connection| {
         let old = versand::load(&Tx::new(connection, firma, request.now))?;
@@ -140,7 +146,7 @@ fn changed(old: Option<&Postausgang>, new: Option<&Postausgang>) -> Vec<Changed>
         .collect()
 }
 
-/// The mail server as it was entered, all mistakes at once; none where its name is blank.
+/// Parses the mail server; refuses with all mistakes at once. `None` if its name is blank.
 fn typed(request: &PageRequest, old: Option<&Postausgang>) -> Result<Option<Postausgang>> {
     let Some(server) = request.filled("server") else { return Ok(None) };
     let mut mistakes = Refusals::default();
@@ -182,7 +188,7 @@ type Form = (&'static str, fn(&str) -> bool, &'static str);
 
 const LINE: &str = "Höchstens 200 Zeichen in einer Zeile.";
 
-/// Fields of text: what may stand in them, and what is said of anything else.
+/// Text fields: the check of each, and the message of its refusal.
 const FORMS: [Form; 8] = [
     ("server", is_host, "Das ist kein Name eines Servers wie mail.firma.de."),
     ("benutzer", is_line, LINE),
@@ -198,8 +204,8 @@ const FORMS: [Form; 8] = [
     ),
 ];
 
-/// The password that goes with the user. One that is kept goes nowhere else than before: to another server it would be
-/// given out to whoever entered that.
+/// The password of the user. A stored one is only used for the server it was entered for; otherwise whoever
+/// changes the server would get it.
 fn password(request: &PageRequest, new: &Postausgang, old: Option<&Postausgang>) -> Checked<Option<String>> {
     let typed = Some(request.field_as_typed(PASSWORD)).filter(|typed| !typed.is_empty());
     let is_same = |old: &&Postausgang| {
@@ -214,7 +220,8 @@ fn password(request: &PageRequest, new: &Postausgang, old: Option<&Postausgang>)
         (None, Some(_)) => Err(wrong("benutzer", "Zu einem Passwort gehört ein Benutzer.")),
         (Some(_), Some(typed)) => Ok(Some(typed)),
         (Some(_), None) => {
-            let message = "Bitte das Passwort eintragen, auch wenn es schon gespeichert war: Es geht nur an den Server, für den es eingetragen wurde.";
+            let message = "Bitte das Passwort eintragen, auch wenn es schon gespeichert war: Es geht nur an \
+                 den Server, für den es eingetragen wurde.";
             kept().map(Some).ok_or_else(|| wrong(PASSWORD, message))
         }
     }
@@ -248,7 +255,7 @@ fn placeholders(field: &str, text: &str) -> Checked<()> {
     versand::filled(text, &Default::default()).map(drop).map_err(unknown)
 }
 
-/// A mail of the sender to itself.
+/// Sends a mail from the sender to itself.
 pub fn test(request: &PageRequest, db: &Snapshot<'_>) -> Result<Outgoing> {
     let postausgang = versand::load(&db.tx)?.ok_or_else(|| Failure::not_found("Einen Mailserver"))?;
     let firma = company(request, db)?;

@@ -1,4 +1,4 @@
-//! The data of a period for an auditor (D36): asked for here, made beside the requests, downloaded here.
+//! The data of a period for an auditor (D36): ordered here, made in the background, downloaded here.
 
 use maud::{Markup, Render, html};
 use serde_json::json;
@@ -22,7 +22,11 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let made = z3::newest(&db.tx)?;
     let running = made.iter().find(|made| made.beendet_am.is_none());
     let body = html! {
-        p { "Die Finanzverwaltung darf bei einer Außenprüfung die Daten eines Zeitraums auf einem Datenträger verlangen (§ 147 Abs. 6 AO, „Z3“). Hier entsteht die Datei dafür: alle Tabellen mit ihrer Beschreibung, wie Prüfprogramme sie einlesen." }
+        p {
+            "Die Finanzverwaltung darf bei einer Außenprüfung die Daten eines Zeitraums auf einem \
+             Datenträger verlangen (§ 147 Abs. 6 AO, „Z3“). Hier entsteht die Datei dafür: alle Tabellen mit \
+             ihrer Beschreibung, wie Prüfprogramme sie einlesen."
+        }
         @match running {
             Some(running) => p role="status" { (progress(running)) },
             None if request.may_manage() => (form(request, inside(request), "Zusammenstellen", false)),
@@ -30,7 +34,11 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         }
         p { (z3::NICHT_ENTHALTEN) }
         (rows(request, &made))
-        p { "Aufgehoben werden die Dateien der " (z3::FILES_KEPT) " neuesten. Wer eine davon hat, kann alle Geschäfte des Zeitraums lesen. Jede ist eine Zeile im Protokoll." }
+        p {
+            "Aufgehoben werden die Dateien der " (z3::FILES_KEPT)
+            " neuesten. Wer eine davon hat, kann alle Geschäfte des Zeitraums lesen. Jede ist eine Zeile im \
+             Protokoll."
+        }
     };
     let page = frame::page(request, "Betriebsprüfung", body);
     Ok(if running.is_some() { page.with("refresh", "2".to_owned()) } else { page })
@@ -43,14 +51,21 @@ fn inside(request: &PageRequest) -> Markup {
         (refusal(request, &["von", "bis"]))
         (field(request, "von", "Erster Tag", "date", &first.to_string(), "off"))
         (field(request, "bis", "Letzter Tag", "date", &last.to_string(), "off"))
-        label.tick { input type="checkbox" name="mit_belegen" value="ja" checked[request.is_sent("mit_belegen")]; " mit den PDF, E-Rechnungen und Anhängen der Belege" }
+        label.tick {
+            input type="checkbox" name="mit_belegen" value="ja" checked[request.is_sent("mit_belegen")];
+            " mit den PDF, E-Rechnungen und Anhängen der Belege"
+        }
     }
 }
 
 fn rows(request: &PageRequest, made: &[Ueberlassung]) -> Markup {
     let link = |made: &Ueberlassung| {
         let to = request.page_of(PATH, format!("{}/datei", made.id));
-        html! { @if made.stand == UeberlassungStand::Fertig && request.may_manage() { a href=(to) { "Herunterladen" } } }
+        html! {
+            @if made.stand == UeberlassungStand::Fertig && request.may_manage() {
+                a href=(to) { "Herunterladen" }
+            }
+        }
     };
     table("Zusammengestellte Daten", "Noch wurde nichts zusammengestellt.", made)
         .text("Zeitraum", period)
@@ -91,7 +106,7 @@ pub fn begin(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// Who only looks on finds no file.
+/// Returns the file; people who may only view do not get it.
 pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     if !request.may_manage() {
         return Err(Failure::not_found("Diese Datei"));

@@ -1,10 +1,10 @@
-//! What the tax adviser gets (D32): the months, a batch that is tried and made, and the batches that there are.
+//! The data for the tax adviser (D32): the months, trying and making a Stapel, and the list of Stapel.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::kontoluecken;
-use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response, TRY, sentences};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, linked, moment, number, pager, refusal, table};
 use crate::leitstand::kit::{frame, lists};
@@ -32,7 +32,7 @@ const MONATE: [&str; 12] = [
     "Dezember",
 ];
 
-/// `Oktober 2026`.
+/// Month and year, as `Oktober 2026`.
 pub fn month_of(day: Day) -> String {
     let name = usize::try_from(day.month() - 1).ok().and_then(|at| MONATE.get(at));
     format!("{} {}", name.copied().unwrap_or_default(), day.year())
@@ -59,8 +59,11 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             a.button href=(request.of_firma("umsatzsteuer")) { "Umsatzsteuer, ZM, Intrastat" }
         }
         h2 { "Monate" }
-        p { "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
-            @if let Some(ab) = einstellungen.datev_ab { "; übergeben wird, was ab dem " (ab.german()) " datiert ist" } "." }
+        p {
+            "Rechnungen, Gutschriften und ihre Stornos im laufenden und im vorigen Wirtschaftsjahr"
+            @if let Some(ab) = einstellungen.datev_ab { "; übergeben wird, was ab dem " (ab.german()) " datiert ist" }
+            "."
+        }
         (months(&monate, today, missing.is_empty() && request.may_change()))
         @if missing.is_empty() && request.may_change() {
             h2 id="neu" { "Neuer Stapel" }
@@ -75,7 +78,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Steuerberater", body))
 }
 
-/// The settings that the adviser has to tell first: name, and words.
+/// The settings that the tax adviser must still name: name and label.
 fn missing(einstellungen: &Einstellungen) -> Vec<(&'static str, &'static str)> {
     let of = [
         (einstellungen.datev_berater.is_none(), "datev_berater", "die Beraternummer"),
@@ -90,7 +93,10 @@ fn lacks(request: &PageRequest, missing: &[(&str, &str)]) -> Markup {
         div.refused {
             p { "Ehe ein Stapel entstehen kann, fehlt unter Einstellungen noch, was der Steuerberater sagt:" }
             ul { @for (name, words) in missing { li {
-                @if request.sees_management() { a href=(request.of_firma(&format!("einstellungen#feld-{name}"))) { (words) } } @else { (words) }
+                @if request.sees_management() {
+                    a href=(request.of_firma(&format!("einstellungen#feld-{name}"))) { (words) }
+                }
+                @else { (words) }
             } } }
             @if !request.may_manage() { p { "Das trägt ein, wer diese Firma verwaltet." } }
         }
@@ -103,7 +109,11 @@ fn months(monate: &[Monat], today: Day, may_begin: bool) -> Markup {
         let end = Day::in_month(monat.first.year(), monat.first.month(), 31);
         let leads_on = may_begin && monat.neu > 0 && end < today;
         html! {
-            @if leads_on { a href=(format!("?bis={end}#neu")) { (number(monat.neu)) span.unseen { " im " (name(monat)) " übergeben" } } }
+            @if leads_on {
+                a href=(format!("?bis={end}#neu")) {
+                    (number(monat.neu)) span.unseen { " im " (name(monat)) " übergeben" }
+                }
+            }
             @else { (number(monat.neu)) }
         }
     };
@@ -118,7 +128,10 @@ fn months(monate: &[Monat], today: Day, may_begin: bool) -> Markup {
 fn new_form(request: &PageRequest, bis: &str) -> Markup {
     let inside = html! {
         @if lacking(request).is_none() { (refusal(request, &["bis", LOCKS])) }
-        p { "Alle abgeschlossenen Rechnungen bis zu diesem Tag, die noch in keinem Stapel sind. Jede geht genau einmal hinaus." }
+        p {
+            "Alle abgeschlossenen Rechnungen bis zu diesem Tag, die noch in keinem Stapel sind. Jede geht \
+             genau einmal hinaus."
+        }
         (field(request, "bis", "Bis einschließlich", "date", bis, "off"))
         @if request.may_manage() {
             label.tick { input type="checkbox" name=(LOCKS) value="ja" checked[request.is_sent(LOCKS)];
@@ -129,12 +142,12 @@ fn new_form(request: &PageRequest, bis: &str) -> Markup {
     form(request, inside, "Erstellen", false)
 }
 
-/// Why a batch cannot be made, where something is missing.
+/// The refusal that lists the gaps, if a Stapel cannot be made.
 fn lacking(request: &PageRequest) -> Option<&Refusal> {
     request.refusal.as_deref().filter(|refusal| refusal.code == Code::DatevUnvollstaendig)
 }
 
-/// What a batch would hold.
+/// The content that a Stapel would have.
 fn result(request: &PageRequest) -> Markup {
     let Some(tried) = request.tried.as_deref() else { return html! {} };
     let of = |field: &str| number(tried[field].as_i64().unwrap_or_default());
@@ -164,7 +177,7 @@ fn result(request: &PageRequest) -> Markup {
     }
 }
 
-/// What an account comes to, on the side where it stands.
+/// The balance of an account if it is on this side, otherwise blank.
 fn side(sum: &Value, is_credit: bool) -> String {
     let saldo = sum["saldo"].as_str().unwrap_or_default();
     match (saldo.strip_prefix('-'), is_credit) {
@@ -174,7 +187,7 @@ fn side(sum: &Value, is_credit: bool) -> String {
     }
 }
 
-/// The sentences of what was noticed.
+/// The sentences of hints.
 pub fn hints(hinweise: &Value) -> Markup {
     let hints: Vec<_> = sentences(hinweise).collect();
     html! { @if !hints.is_empty() {
@@ -186,18 +199,24 @@ pub fn hints(hinweise: &Value) -> Markup {
 fn batches(request: &PageRequest, stapel: &[Stapel]) -> Markup {
     let to = |stapel: &Stapel| request.page_of("steuerberater", stapel.id);
     let empty = "Noch ist nichts übergeben. Der erste Stapel entsteht oben mit „Erstellen“.";
-    html! { (linked("Stapel, der neueste zuerst", empty, stapel, to)
-    .text("Stapel", |stapel| stapel.nr.to_string())
-    .text("Bis", |stapel| stapel.bis.german())
-    .numbers("Belege", |stapel| number(stapel.belege))
-    .numbers("Zeilen", |stapel| number(stapel.zeilen))
-    .numbers("Summe (EUR)", |stapel| number(stapel.summe))
-    .text("Angelegt", |stapel| moment(stapel.created_at))
-    .text("Stand", state)
-    .with("Dateien", false, |stapel| html! { a href=(format!("{}/datei", to(stapel))) { "Laden" span.unseen { " von Stapel " (stapel.nr) } } })) }
+    html! {
+        (linked("Stapel, der neueste zuerst", empty, stapel, to)
+            .text("Stapel", |stapel| stapel.nr.to_string())
+            .text("Bis", |stapel| stapel.bis.german())
+            .numbers("Belege", |stapel| number(stapel.belege))
+            .numbers("Zeilen", |stapel| number(stapel.zeilen))
+            .numbers("Summe (EUR)", |stapel| number(stapel.summe))
+            .text("Angelegt", |stapel| moment(stapel.created_at))
+            .text("Stand", state)
+            .with("Dateien", false, |stapel| html! {
+                a href=(format!("{}/datei", to(stapel))) {
+                    "Laden" span.unseen { " von Stapel " (stapel.nr) }
+                }
+            }))
+    }
 }
 
-/// Whether a batch holds.
+/// Whether a Stapel is valid or was discarded, in words.
 pub fn state(stapel: &Stapel) -> String {
     match stapel.verworfen_am {
         Some(am) => format!("verworfen am {}", Day::in_berlin(am).german()),
@@ -218,12 +237,12 @@ pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<FirmaChange> {
     Ok(Box::new(move |tx| {
         let done = write(tx)?;
         if is_trial {
-            return Ok(Done { tried: Some(Ok(done.answer)), ..Done::default() });
+            return Ok(Done::of(Response::Tried(Ok(done.answer))));
         }
         let (to, note) = match (done.answer["nr"].as_i64(), done.answer["id"].as_str()) {
             (Some(nr), Some(id)) => (format!("{page}{id}"), format!("Stapel {nr} ist angelegt.")),
             _ => (here.clone(), "Nichts ist neu: Es ist kein Stapel angelegt.".to_owned()),
         };
-        Ok(Done { to, notes: vec![note], ..done })
+        Ok(Done { response: Response::Redirect(to), notes: vec![note], ..done })
     }))
 }

@@ -1,4 +1,4 @@
-//! A batch that was handed over (D32): its files as they went out, what was noticed, and the way to discard it.
+//! A Stapel that was handed over (D32): its files as they were sent, its hints, and its discarding.
 
 use maud::html;
 use serde_json::{Value, json};
@@ -32,10 +32,15 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         ]))
         p.actions {
             a.button href=(format!("{here}/datei")) { "Laden (ZIP)" }
-            @if request.may_manage() && is_discardable(&db.tx, stapel)? { a.button.danger href=(format!("{here}/verwerfen")) { "Verwerfen" } }
+            @if request.may_manage() && is_discardable(&db.tx, stapel)? {
+                a.button.danger href=(format!("{here}/verwerfen")) { "Verwerfen" }
+            }
             a.button href=(request.of_firma("steuerberater")) { "Zu allen Stapeln" }
         }
-        p { "Das ZIP unverändert an den Steuerberater geben. In DATEV werden daraus zuerst die Debitoren und Kreditoren eingelesen, dann die Buchungen, je Monat eine Datei." }
+        p {
+            "Das ZIP unverändert an den Steuerberater geben. In DATEV werden daraus zuerst die Debitoren und \
+             Kreditoren eingelesen, dann die Buchungen, je Monat eine Datei."
+        }
         h2 { "Dateien" }
         (table("Dateien", "", &found.dateien)
             .text("Name", |datei: &Datei| datei.name.clone())
@@ -46,12 +51,12 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Stapel {}", stapel.nr), body))
 }
 
-/// Whether it is the newest that holds.
+/// Whether it is the newest valid one, the only one that may be discarded.
 fn is_discardable(tx: &Tx<'_>, stapel: &Stapel) -> Result<bool> {
     Ok(stapel.verworfen_am.is_none() && buchhaltung::newest(tx)?.is_some_and(|(nr, _)| nr == stapel.nr))
 }
 
-/// The files as they went out.
+/// Returns the files as they were sent.
 pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (name, bytes) = buchhaltung::zip(&db.tx, &buchhaltung::found(&db.tx, request.uuid(0)?)?)?;
     Ok(frame::guarded(Reply::attachment("application/zip", &name, bytes)))
@@ -60,7 +65,13 @@ pub fn download(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 pub fn show_discard(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let stapel = buchhaltung::found(&db.tx, request.uuid(0)?)?;
     let inside = html! {
-        p { "Nur, wenn der Steuerberater ihn noch nicht eingelesen hat, oder wieder gelöscht: Sonst stehen die " (number(stapel.belege)) " Belege dort zweimal. Sie sind danach wieder neu und kommen in den nächsten Stapel. Dieser bleibt mit seinen Dateien stehen, als verworfen." }
+        p {
+            "Nur, wenn der Steuerberater ihn noch nicht eingelesen hat, oder wieder gelöscht: Sonst stehen \
+             die "
+            (number(stapel.belege))
+            " Belege dort zweimal. Sie sind danach wieder neu und kommen in den nächsten Stapel. Dieser \
+             bleibt mit seinen Dateien stehen, als verworfen."
+        }
         (field(request, "grund", "Warum?", "text", "", "off"))
     };
     frame::form_page(

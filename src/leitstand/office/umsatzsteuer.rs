@@ -1,5 +1,5 @@
-//! The figures for the VAT return, the recapitulative statement and Intrastat (D35), each with the way to its documents. The
-//! page is made to be printed, too.
+//! The figures for the VAT return, the recapitulative statement and Intrastat (D35), each with a link to its
+//! documents. The page can be printed, too.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::rules::umsatzsteuer::{IntrastatJahr, Kennzahl, Quartal, ZmArt, ZmZeil
 
 const PATH: &str = "umsatzsteuer";
 
-/// Months before this one that are offered, and quarters.
+/// How many months and how many quarters before the current one are offered.
 const MONTHS: i64 = 24;
 const QUARTERS: i64 = 8;
 
@@ -66,12 +66,12 @@ impl Periode {
         }
     }
 
-    /// What the query asks for, else the month before this one.
+    /// The period in the query, otherwise last month.
     fn asked(request: &PageRequest, today: Day) -> Periode {
         Periode::parse(request.param("zeitraum")).unwrap_or_else(|| Periode::month(today.plus_months(-1)))
     }
 
-    /// Key and name of each that can be chosen, and of this one.
+    /// Key and name of each period on offer, including this one.
     fn choices(&self, today: Day) -> Vec<(String, String)> {
         let first = Day::in_month(today.year(), today.month(), 1);
         let months = (0..=MONTHS).map(|back| Periode::month(first.plus_months(-back)));
@@ -101,20 +101,30 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (choice(request, "zeitraum", "Zeitraum", periode.choices(today), &periode.key))
             button type="submit" { "Zeigen" }
         }
-        p { "Nach Belegdatum, aus den abgeschlossenen Rechnungen, Gutschriften und Stornos. Barverkäufe der Kasse sind nicht dabei. Eine Hilfe für die Meldungen: Übermittelt wird hier nichts. Stand: " (moment(request.now)) "." }
+        p {
+            "Nach Belegdatum, aus den abgeschlossenen Rechnungen, Gutschriften und Stornos. Barverkäufe der \
+             Kasse sind nicht dabei. Eine Hilfe für die Meldungen: Übermittelt wird hier nichts. Stand: "
+            (moment(request.now)) "."
+        }
         (hints(&once(noticed)))
         h2 { "Umsatzsteuer-Voranmeldung" }
-        @match &zahlen { Ok(zahlen) => (figures(request, &periode, zahlen)), Err(refusal) => (refused(request, refusal)) }
+        @match &zahlen {
+            Ok(zahlen) => (figures(request, &periode, zahlen)),
+            Err(refusal) => (refused(request, refusal))
+        }
         h2 { "Zusammenfassende Meldung" }
         @match &zm { Ok(zm) => (statement(request, &periode, zm)), Err(refusal) => (refused(request, refusal)) }
         h2 { "Intrastat" }
-        @match &intrastat { Ok(intrastat) => (thresholds(request, &periode, intrastat)), Err(refusal) => (refused(request, refusal)) }
+        @match &intrastat {
+            Ok(intrastat) => (thresholds(request, &periode, intrastat)),
+            Err(refusal) => (refused(request, refusal))
+        }
         p.actions { a.button href=(request.of_firma("steuerberater")) { "Zu den Stapeln" } }
     };
     Ok(frame::page(request, &format!("Umsatzsteuer {}", periode.name), body))
 }
 
-/// A report, or why there is none; another failure ends the request.
+/// Separates a refusal from a report; any other failure ends the request.
 fn told<T>(report: Result<T>) -> Result<std::result::Result<T, Box<Refusal>>> {
     match report {
         Ok(report) => Ok(Ok(report)),
@@ -123,7 +133,7 @@ fn told<T>(report: Result<T>) -> Result<std::result::Result<T, Box<Refusal>>> {
     }
 }
 
-/// Hints of several reports, each once.
+/// The hints of several reports without duplicates.
 fn once(noticed: impl IntoIterator<Item = Option<Value>>) -> Value {
     let mut hints: Vec<Value> = Vec::new();
     for hint in noticed.into_iter().flatten().flat_map(|of| of.as_array().cloned().unwrap_or_default()) {
@@ -148,7 +158,7 @@ fn refused(request: &PageRequest, refusal: &Refusal) -> Markup {
     }
 }
 
-/// The way to the documents of a sum.
+/// The link to the documents of a sum.
 fn to_documents(request: &PageRequest, periode: &Periode, (von, bis): (Day, Day), of: &str) -> String {
     format!("{}?{of}&von={von}&bis={bis}&zeitraum={}", request.of_firma("umsatzsteuer/belege"), periode.key)
 }
@@ -165,7 +175,8 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
         |of: &Kennzahl| format!("{}{}", of.kennzahl, optional(of.steuer_kennzahl, |tax| format!(" / {tax}")));
     let other = bericht.anderer_monat_anzahl;
     html! {
-        (linked("Kennzahlen", "In diesem Zeitraum gibt es nichts, was in die Voranmeldung gehört.", &bericht.kennzahlen, to)
+        (linked("Kennzahlen", "In diesem Zeitraum gibt es nichts, was in die Voranmeldung gehört.",
+            &bericht.kennzahlen, to)
             .text("Kennzahl", numbers)
             .text("Was", |of| of.bezeichnung.to_owned())
             .numbers("Basis", |of| euro(of.basis))
@@ -173,12 +184,21 @@ fn figures(request: &PageRequest, periode: &Periode, bericht: &Umsatzsteuer) -> 
             .numbers("Steuer", |of| euro(of.steuer))
             .numbers("im Formular", |of| euro(of.steuer_formular))
             .numbers("Unterschied", |of| euro(of.differenz)))
-        p { "Beträge in EUR. Kennzahlen nach dem Vordruck " (bericht.formular) "; gezählt sind " (number(bericht.belege)) " Belege, und jede Kennzahl führt zu ihren. „Steuer“ steht auf den Belegen; das Formular rechnet sie aus vollen Euro, daher der Unterschied." }
+        p { "Beträge in EUR. Kennzahlen nach dem Vordruck " (bericht.formular) "; gezählt sind "
+            (number(bericht.belege))
+            " Belege, und jede Kennzahl führt zu ihren. „Steuer“ steht auf den Belegen; das Formular rechnet \
+             sie aus vollen Euro, daher der Unterschied." }
         @if other > 0 {
             h3 { "Leistung in einem anderen Monat" }
-            p { "Die Leistung liegt in einem anderen Monat als das Belegdatum: bitte prüfen, in welchen der Beleg gehört."
-                @if other > bericht.anderer_monat.len() { " Es sind " (number(other)) "; die ersten " (bericht.anderer_monat.len()) ":" } }
-            (linked("Leistung in einem anderen Monat", "", &bericht.anderer_monat, |of| request.page_of("belege", of.beleg_id))
+            p {
+                "Die Leistung liegt in einem anderen Monat als das Belegdatum: bitte prüfen, in welchen der \
+                 Beleg gehört."
+                @if other > bericht.anderer_monat.len() {
+                    " Es sind " (number(other)) "; die ersten " (bericht.anderer_monat.len()) ":"
+                }
+            }
+            (linked("Leistung in einem anderen Monat", "", &bericht.anderer_monat,
+                |of| request.page_of("belege", of.beleg_id))
                 .text("Beleg", |of| of.beleg_nummer.clone())
                 .text("Belegdatum", |of| of.beleg_datum.german())
                 .text("Leistung", |of| of.leistungsdatum.german())
@@ -216,8 +236,16 @@ fn statement(request: &PageRequest, periode: &Periode, bericht: &Zm) -> Markup {
             .text("Lieferungen in die EU", |of| quarter(of).0)
             .numbers("Summe (EUR)", |of| number(of.summe))
             .text("über 50.000 EUR", |of| if of.ueberschritten { "ja".to_owned() } else { String::new() }))
-        p { @if is_monthly { "Eines dieser Quartale liegt über 50.000 EUR: Lieferungen sind jeden Monat zu melden, bis zum 25. des folgenden." }
-            @else { "Keines dieser Quartale liegt über 50.000 EUR: Gemeldet wird je Quartal, bis zum 25. des folgenden Monats." } }
+        p {
+            @if is_monthly {
+                "Eines dieser Quartale liegt über 50.000 EUR: Lieferungen sind jeden Monat zu melden, bis \
+                 zum 25. des folgenden."
+            }
+            @else {
+                "Keines dieser Quartale liegt über 50.000 EUR: Gemeldet wird je Quartal, bis zum 25. des \
+                 folgenden Monats."
+            }
+        }
     }
 }
 
@@ -237,11 +265,14 @@ fn thresholds(request: &PageRequest, periode: &Periode, bericht: &Intrastat) -> 
             .with("Versendungen (EUR)", true, |jahr| sum(jahr, "erloes_ig", jahr.versendungen))
             .numbers("Schwelle (EUR)", |jahr| euro(jahr.schwelle_versendungen))
             .text("zu melden", |jahr| due(jahr.versendungen_ueberschritten)))
-        p { "Seit dem 1. Januar, bis zum " (bericht.bis.german()) ". Wer im Jahr davor über einer Schwelle lag, meldet auch in diesem." }
+        p {
+            "Seit dem 1. Januar, bis zum " (bericht.bis.german())
+            ". Wer im Jahr davor über einer Schwelle lag, meldet auch in diesem."
+        }
     }
 }
 
-/// The documents behind a sum of the page.
+/// Shows the documents behind a sum of the page.
 pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/berichte/belege")?;
     let (zeitraum, auswahl) = berichte::behind(&query)?;
@@ -252,8 +283,16 @@ pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let back = format!("{}?zeitraum={}", request.of_firma(PATH), encoded(request.param("zeitraum")));
     let body = html! {
         p { "Abgeschlossene Belege vom " (zeitraum.von.german()) " bis zum " (zeitraum.bis.german()) "." }
-        p.sums { "Summe aller: " span { "Basis " strong { (number(basis)) " EUR" } } span { "Steuer " strong { (number(steuer)) " EUR" } } }
-        (linked("Belege", "Hierzu gibt es keine Belege.", lists::page_of(request).of(&found), |of: &BerichtBeleg| request.page_of("belege", of.beleg_id))
+        p.sums {
+            "Summe aller: " span { "Basis " strong { (number(basis)) " EUR" } }
+            span { "Steuer " strong { (number(steuer)) " EUR" } }
+        }
+        (linked(
+            "Belege",
+            "Hierzu gibt es keine Belege.",
+            lists::page_of(request).of(&found),
+            |of: &BerichtBeleg| request.page_of("belege", of.beleg_id)
+        )
             .text("Beleg", |of| of.beleg_nummer.clone())
             .text("Datum", |of| of.beleg_datum.german())
             .text("Partner", |of| of.kunden_name.clone())
@@ -265,7 +304,7 @@ pub fn documents(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Belege: {}", what(&auswahl)), body))
 }
 
-/// What the documents have in common, in words.
+/// The criteria of the documents, in words.
 fn what(auswahl: &Auswahl) -> String {
     let words = [
         auswahl.kennzahl.map(|kennzahl| format!("Kennzahl {kennzahl}")),

@@ -1,4 +1,4 @@
-//! Requests of programs that were refused, by program and reason, with what is to be done about it.
+//! Refused requests of programs, by program and reason, with advice for each.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::platform::gate::audit::{Entry, Filter, Who, find, log_page};
 use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 
-/// Days that are looked at, and refusals and rows of the log at most.
+/// Days that are searched, and most refusals that are read.
 const DAYS: i64 = 7;
 const REFUSALS_MAX: usize = 5_000;
 
-/// Rows among which the first page of a company looks for one: it is open all day.
+/// Rows searched for a refusal by the first page of a company, which stays open all day.
 const ROWS_LOOKED_AT_AT_HOME: i64 = 2_000;
 
 fn filter(request: &PageRequest, days: i64) -> Filter {
@@ -32,13 +32,13 @@ fn filter(request: &PageRequest, days: i64) -> Filter {
     }
 }
 
-/// Whether a program was refused today or yesterday, as far as a quick look shows.
+/// Whether a program was refused today or yesterday, according to a quick search.
 pub fn is_any(request: &PageRequest, db: &Snapshot<'_>) -> Result<bool> {
     let filter = Filter { looked_at: Some(ROWS_LOOKED_AT_AT_HOME), ..filter(request, 2) };
     Ok(!log_page(db.connection, &filter, None, 1)?.rows.is_empty())
 }
 
-/// Refusals of one program for one reason.
+/// The refusals of one program for one reason.
 struct Group {
     newest: Entry,
     count: i64,
@@ -59,15 +59,26 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let mut groups: Vec<_> = groups.into_values().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.newest.at));
     let body = html! {
-        p { "Anfragen der angeschlossenen Programme, die in den letzten " (DAYS) " Tagen abgelehnt wurden, nach Programm und Grund." }
-        @if let Some(since) = since { p { "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde." } }
+        p {
+            "Anfragen der angeschlossenen Programme, die in den letzten " (DAYS)
+            " Tagen abgelehnt wurden, nach Programm und Grund."
+        }
+        @if let Some(since) = since {
+            p {
+                "Es kommen so viele Anfragen, dass hier nur bis zurück zum " (moment(since)) " gesucht wurde."
+            }
+        }
         div.wrap { (table(request, &groups).render()) }
-        p { a href=(request.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) { "Alle abgelehnten Anfragen im Protokoll" } }
+        p {
+            a href=(request.of_firma("protokoll?wer=programme&ergebnis=abgelehnt")) {
+                "Alle abgelehnten Anfragen im Protokoll"
+            }
+        }
     };
     Ok(frame::page(request, "Abgelehnte Anfragen", body))
 }
 
-/// Each group leads to its rows of the log.
+/// The table of groups; each links to its rows of the log.
 fn table<'g>(request: &'g PageRequest, groups: &'g [Group]) -> impl Render + 'g {
     let code = |group: &Group| or_blank(&group.newest.code);
     let to = move |group: &Group| {

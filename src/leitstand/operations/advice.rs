@@ -1,9 +1,9 @@
-//! What to do about a refused request of a program: the log has its code, but not the sentence of the answer.
+//! Advice on a refused request of a program: the log has its code, but not the message of the answer.
 
 use crate::rules::choice::Choice;
 use crate::rules::error::Code;
 
-/// What whoever reads this can do about a code; most are for the maker of the program that asked.
+/// What the reader can do about a code; most codes concern the maker of the program.
 pub fn of(code: &str) -> &'static str {
     Code::parse(code).map_or("", advice)
 }

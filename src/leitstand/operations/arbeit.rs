@@ -1,9 +1,9 @@
-//! How far long work is, and what it came to.
+//! Long-running jobs: their progress and their outcome.
 
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
-use crate::leitstand::kit::done::{Done, HouseChange};
+use crate::leitstand::kit::done::{Done, InstallationChange};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, Next, Progress};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -12,7 +12,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use std::sync::Arc;
 
-/// What this person began since the service was started.
+/// The jobs that this person began since the service started.
 pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let person = request.person_id();
     let empty = "Hier steht, wie weit Importe, Sicherungen und Prüfungen sind, die Sie begonnen haben.";
@@ -36,7 +36,7 @@ fn own(request: &PageRequest) -> Result<Arc<Job>> {
     job.ok_or_else(|| Failure::not_found("Diese Arbeit"))
 }
 
-/// While it runs, the page comes anew by itself.
+/// Shows a job. While it runs, the page reloads by itself.
 pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let job = own(request)?;
     let progress = job.progress();
@@ -53,12 +53,17 @@ pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(if is_running { page.with("refresh", "1".to_owned()) } else { page })
 }
 
-/// What the form that imports a file sends along.
+/// The fields of the form that imports a file.
 fn confirmed(next: &Next) -> Markup {
     html! {
         input type="hidden" name="datei" value=(next.file);
         @if next.is_doubtful {
-            div.field { label { input type="checkbox" name="trotzdem" value="ja" required; " Trotzdem importieren: Was auffällig ist, soll so sein." } }
+            div.field {
+                label {
+                    input type="checkbox" name="trotzdem" value="ja" required;
+                    " Trotzdem importieren: Was auffällig ist, soll so sein."
+                }
+            }
         }
     }
 }
@@ -72,14 +77,17 @@ fn running(request: &PageRequest, job: &Job, progress: &Progress) -> Markup {
                 (number(progress.done)) " von " (number(progress.of)) }
         }
         (facts(&[("Begonnen", moment(job.begun))]))
-        p { "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ in der Verwaltung steht, was daraus wurde." }
+        p {
+            "Dieses Fenster kann zu sein: Die Arbeit geht weiter, und unter „Arbeiten“ in der Verwaltung \
+             steht, was daraus wurde."
+        }
         @if progress.is_last {}
         @else if job.is_given_up() { p { "Sie wird abgebrochen, sobald es geht." } }
         @else { (form_to(request, &format!("/leitstand/arbeit/{}", job.id), html! {}, "Abbrechen", true)) }
     }
 }
 
-pub fn give_up(request: &PageRequest) -> Result<HouseChange> {
+pub fn give_up(request: &PageRequest) -> Result<InstallationChange> {
     let job = own(request)?;
     let to = format!("/leitstand/arbeit/{}", job.id);
     Ok(Box::new(move |_| {

@@ -1,4 +1,5 @@
-//! What an uploaded file comes to: looked at without the database, then stored.
+//! Imports an uploaded file: checks it without the database, tries it without keeping anything, and stores
+//! it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,17 +34,17 @@ use crate::rules::day::Instant;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::text::shown;
 
-/// Rows that are shown before a file is imported, besides those with a mistake.
+/// Most rows shown before a file is imported, besides those with a mistake.
 const ROWS_SHOWN_MAX: usize = 20;
 
 const CELL_CHARACTERS_MAX: usize = 60;
 
-/// Cells of a row that are shown, and columns of all of them: an object of JSON may have any names.
+/// Most cells shown of a row, and most columns of the table: a JSON object may have any names.
 const CELLS_SHOWN_MAX: usize = 200;
 
 struct Checked {
     rows: Rows,
-    /// What is said of how the file was understood, each under its heading.
+    /// How the file was understood, in sentences, each under its heading.
     notes: Vec<(&'static str, String)>,
     mistakes: Mistakes,
     suspicions: Mistakes,
@@ -78,8 +79,8 @@ fn failed(failure: &Failure, stays: &str) -> String {
 
 const GIVEN_UP: &str = "Das Ansehen wurde abgebrochen. Es wurde nichts gespeichert.";
 
-/// Looks at a file: what would become of its rows, the first of them as they would be stored, and what is wrong or
-/// suspicious about it.
+/// Checks a file: what would happen to each row, the first rows as they would be stored, and mistakes or
+/// suspicious values.
 pub fn look(upload: &Upload, app: &AppState, job: &Job) -> std::result::Result<Outcome, String> {
     let Checked { rows, notes, mut mistakes, suspicions } = checked(upload, app, job)?;
     let is_tried = mistakes.is_empty() && !rows.is_empty();
@@ -111,13 +112,13 @@ pub fn look(upload: &Upload, app: &AppState, job: &Job) -> std::result::Result<O
     Ok(Outcome { shown, next: is_new.then_some(next) })
 }
 
-/// What is shown of a file before it is imported.
+/// The preview of a file before its import.
 struct Looked<'r> {
     rows: &'r Rows,
     notes: Vec<(&'static str, String)>,
     mistakes: Mistakes,
     suspicions: Mistakes,
-    /// What would become of each row.
+    /// What would happen to each row.
     fates: Vec<(usize, Upserted)>,
 }
 
@@ -143,21 +144,22 @@ fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
         @if rows.is_empty() { p.refused { "Die Datei hat keine Zeilen." } }
         @if is_old { p.note { "Alle Zeilen stehen schon so da. Es gibt nichts zu importieren." } }
         @if !mistakes.is_empty() {
-            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. " (NOTHING_STORED) }
+            p.refused role="alert" { "Bitte diese Fehler in der Datei beheben und sie noch einmal hochladen. "
+                (NOTHING_STORED) }
             (table_of("Fehler", mistakes))
         }
         @if !suspicions.is_empty() {
             h2 { "Auffällig" }
-            p { "Das ist vermutlich nicht gemeint. Bitte in der Datei berichtigen, oder unten bestätigen, dass es so sein soll." }
+            p { "Das ist vermutlich nicht gemeint. Bitte in der Datei berichtigen, oder unten bestätigen, \
+                 dass es so sein soll." }
             (table_of("Auffälligkeiten", suspicions))
         }
         @if mistakes.is_empty() && rows.len() > PART_ROWS_MAX {
-            p { "Es sind mehr als " (number(PART_ROWS_MAX)) " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem Fehler kam, bleibt." }
+            p { "Es sind mehr als " (number(PART_ROWS_MAX))
+                " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem \
+                 Fehler kam, bleibt." }
         }
-        @if !rows.is_empty() {
-            h2 { "So werden die Zeilen gespeichert" }
-            (understood(upload.kind, looked))
-        }
+        @if !rows.is_empty() { h2 { "So werden die Zeilen gespeichert" } (understood(upload.kind, looked)) }
     }
 }
 
@@ -169,12 +171,16 @@ fn table_of(title: &'static str, mistakes: &Mistakes) -> Markup {
     };
     let what = if title == "Fehler" { "Was falsch ist" } else { "Was auffällt" };
     html! {
-        (table(title, "", mistakes.listed()).numbers("Zeile", place).text("Spalte", |mistake| or_blank(&mistake.heading)).text("Wert", |mistake| or_blank(&mistake.value)).text(what, |mistake| mistake.message.clone()))
+        (table(title, "", mistakes.listed())
+            .numbers("Zeile", place)
+            .text("Spalte", |mistake| or_blank(&mistake.heading))
+            .text("Wert", |mistake| or_blank(&mistake.value))
+            .text(what, |mistake| mistake.message.clone()))
         @if mistakes.is_full() { p { "Es gibt noch mehr davon." } }
     }
 }
 
-/// The columns of each line of which something is wrong or suspicious.
+/// The columns with a mistake or a suspicious value, by line.
 fn marked<'l>(looked: &'l Looked<'_>) -> BTreeMap<u32, BTreeSet<&'l str>> {
     let mut marked: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for mistake in looked.mistakes.listed().iter().chain(looked.suspicions.listed()) {
@@ -185,7 +191,7 @@ fn marked<'l>(looked: &'l Looked<'_>) -> BTreeMap<u32, BTreeSet<&'l str>> {
     marked
 }
 
-/// The rows that are shown: those that are marked, and the first ones of each fate.
+/// The rows that are shown: the marked ones, and the first ones of each outcome.
 fn seen(looked: &Looked<'_>, marked: &BTreeMap<u32, BTreeSet<&str>>) -> Vec<(usize, &'static str)> {
     let mut fates = vec![""; looked.rows.len()];
     for (at, fate) in &looked.fates {
@@ -242,7 +248,7 @@ fn understood(kind: &import::Import, looked: &Looked<'_>) -> Markup {
     }
 }
 
-/// The cells of a row that are filled, as they would be stored.
+/// The filled cells of a row, as they would be stored.
 fn cells(kind: &import::Import, rows: &Rows, at: usize) -> Vec<(String, String)> {
     let row = rows.row(at);
     let Json::Object(members) = &row else { return Vec::new() };
@@ -266,11 +272,11 @@ struct Import {
     upload: Upload,
     rows: Rows,
     groups: Groups,
-    /// Nothing is kept of it.
+    /// Whether everything is undone at the end.
     is_trial: bool,
 }
 
-/// What became of rows, each by its place in the file, and what was noted.
+/// The outcome of rows, each by its index in the file, with counts and hints.
 #[derive(Default)]
 struct Stored {
     counts: Counts,
@@ -278,12 +284,12 @@ struct Stored {
     fates: Vec<(usize, Upserted)>,
 }
 
-/// A part with what became of its rows, and the hints of all parts up to it.
+/// A stored part, the hints of all parts so far, and the outcome of its rows.
 type Carried = (Part, Hints, Vec<(usize, Upserted)>);
 
 impl Import {
-    /// Stores rows from a group on within a batch: all that are left or, of many, as many as a part takes. `hints` are
-    /// those of the parts before.
+    /// Stores the groups of rows from `next` on within a batch: all that are left or, of a large file, as
+    /// many as a part takes. `hints` are those of the earlier parts.
     fn store_part(
         &self,
         batch: &Batch<'_>,
@@ -332,8 +338,8 @@ impl Import {
     }
 }
 
-/// Stores the rows of a file through the writer: all of them or none, many in parts. What is suspicious is stored where the
-/// person `accepts` it.
+/// Stores the rows of a file through the writer: all or none, a large file in parts. A file with suspicious
+/// values is only stored if the person `accepts` them.
 pub fn store(
     upload: &Upload,
     accepts: bool,
@@ -359,7 +365,7 @@ pub fn store(
     }
 }
 
-/// Has the writer store an import part by part, each after what else waits.
+/// Stores an import through the writer part by part; other waiting writes go before each part.
 fn carry_out(import: &Arc<Import>, app: &AppState, job: &Job) -> std::result::Result<Stored, Unfinished> {
     let (gate, mut turn, mut stored) = (&app.gate, None, Stored::default());
     let counts = parts::store_parts(import.groups.count(), false, |next| {
@@ -415,7 +421,8 @@ fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::resul
     let stays = match kept {
         0 => NOTHING_STORED.to_owned(),
         kept => format!(
-            "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, wie sie sind.",
+            "{} von {} Zeilen sind gespeichert und bleiben. Wer die Datei noch einmal importiert, lässt sie, \
+             wie sie sind.",
             number(kept),
             number(rows)
         ),
@@ -424,7 +431,10 @@ fn not_finished(Unfinished { why, kept }: Unfinished, rows: usize) -> std::resul
         Stop::GivenUp => Err(format!("Der Import wurde abgebrochen. {stays}")),
         Stop::Failed(failure) => Err(failed(&failure, &stays)),
         Stop::Refused(mistakes) => {
-            let shown = html! { p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) } (table_of("Fehler", &mistakes)) };
+            let shown = html! {
+                p.refused role="alert" { "Die Datei passt nicht zu dem, was da ist. " (stays) }
+                (table_of("Fehler", &mistakes))
+            };
             Ok(Outcome { shown, next: None })
         }
     }

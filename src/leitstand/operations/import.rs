@@ -1,4 +1,4 @@
-//! The import of a file: chosen, looked at, then stored; and templates to fill in (D22).
+//! Importing a file: it is chosen, checked, then stored; and templates to fill in (D22).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{einlesen, ruecknahme};
 use crate::interface::description::vorlagen::columns;
 use crate::interface::imports;
-use crate::leitstand::kit::done::{HouseChange, start_job};
+use crate::leitstand::kit::done::{InstallationChange, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form_to, refusal};
@@ -19,14 +19,14 @@ use crate::platform::http::wire::Decimal;
 use crate::platform::import::Import;
 use crate::rules::error::{Code, Refusal};
 
-/// What separates decimals: what the form sends, and what it says.
+/// Decimal separators: value and label of each option.
 const DECIMALS: [(&str, &str); 3] = [
     ("", "aus der Datei erkennen"),
     ("komma", "Komma: 24.860 heißt 24860"),
     ("punkt", "Punkt: 24.860 heißt 24,86"),
 ];
 
-/// And where a file was to be stored that is no longer there.
+/// Shows the form; also after the file to be stored has been dropped.
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports::all().map(|kind| (kind.kind, named(kind.kind))).collect();
     let inside = html! {
@@ -37,12 +37,20 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (choice(request, "dezimal", "Was Dezimalen trennt", DECIMALS, ""))
     };
     let body = html! {
-        p { "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ drücken. Was es schon gibt, wird geändert, nichts gelöscht. Ein Import lässt sich danach zurücknehmen." }
+        p {
+            "Die Datei wird erst gelesen und gezeigt; gespeichert wird, wenn Sie danach „Importieren“ \
+             drücken. Was es schon gibt, wird geändert, nichts gelöscht. Ein Import lässt sich danach \
+             zurücknehmen."
+        }
         @if request.may_manage() { (form_to(request, &request.of_firma("import"), inside, "Ansehen", false)) }
         @else { p.empty { "Importieren darf, wer diese Firma verwaltet." } }
         (ruecknahme::section(request, db)?)
         h2 { "Vorlagen" }
-        p { "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen oben. Ein neues Abrechnungsschema und eine neue Rezeptur brauchen eine JSON-Datei; ihre Vorlage ändert, was es schon gibt." }
+        p {
+            "Jede Vorlage hat alle Spalten, ihre Bedeutung und eine Beispielzeile. Neue Firmen beginnen \
+             oben. Ein neues Abrechnungsschema und eine neue Rezeptur brauchen eine JSON-Datei; ihre Vorlage \
+             ändert, was es schon gibt."
+        }
         ul { @for (kind, name) in &kinds {
             li { (name) ": "
                 a href=(request.of_firma(&format!("import/vorlage/{kind}"))) { "Excel" } ", "
@@ -56,8 +64,8 @@ fn kind(name: &str) -> Option<&'static Import> {
     imports::all().find(|kind| kind.kind == name)
 }
 
-/// Looks at the file, and keeps it for a while.
-pub fn look(request: &PageRequest) -> Result<HouseChange> {
+/// Checks the file and keeps it until it is imported or expires.
+pub fn look(request: &PageRequest) -> Result<InstallationChange> {
     let kind = kind(request.field("art")).ok_or_else(|| Failure::not_found("Diese Art Import"))?;
     let file = request.file("datei")?;
     let decimal = match request.field("dezimal") {
@@ -65,7 +73,7 @@ pub fn look(request: &PageRequest) -> Result<HouseChange> {
         "punkt" => Some(Decimal::Point),
         _ => None,
     };
-    // Once the file is gone from the form it has to be chosen again, so nobody is let down later.
+    // Refuses now, while the form can be shown again, and not only when the job is to begin.
     request.app.jobs.check_room(request.tenant_id())?;
     let upload = Upload {
         id: Uuid::now_v7(),
@@ -80,13 +88,13 @@ pub fn look(request: &PageRequest) -> Result<HouseChange> {
     };
     let app = Arc::clone(&request.app);
     Ok(start_job(format!("{} ansehen", upload.name), move |job| {
-        // Not before it is sure that there will be a page that leads to it.
+        // StoredBackup only once the job runs, because its page is the way to the file.
         app.uploads.keep(upload.clone());
         einlesen::look(&upload, &app, job)
     }))
 }
 
-pub fn store(request: &PageRequest) -> Result<HouseChange> {
+pub fn store(request: &PageRequest) -> Result<InstallationChange> {
     let app = Arc::clone(&request.app);
     let upload = app.uploads.find(request.field("datei"), request.person_id(), request.firma_id());
     let upload = upload.ok_or_else(|| {

@@ -1,6 +1,6 @@
-//! Pages of whoever keeps the house: imports, backups, restore, the logs, jobs.
+//! Pages for operating the installation: imports, backups, restore, the logs, jobs.
 //!
-//! Begin with `sicherung.rs`.
+//! Start with `sicherung.rs`.
 
 pub mod abgelehnt;
 pub mod advice;

@@ -1,5 +1,6 @@
-//! The log of all requests: of a company for who sees it, of all for who keeps the house. Found by who, what, answer and
-//! time; one row with all that it says; and the proof that none was altered.
+//! The audit log of all requests: of a company for people who see its administration, of all companies for
+//! people who manage the installation. Searches by person, path, status and time, shows one row in full, and
+//! proves that no row was altered.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,14 +12,14 @@ use super::{suchfelder, taten};
 use crate::interface::description::meaning_of;
 use crate::interface::routes;
 use crate::leitstand::access::people::{self, Person, name_of};
-use crate::leitstand::kit::done::{HouseChange, start_job};
+use crate::leitstand::kit::done::{InstallationChange, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, Outcome};
 use crate::leitstand::kit::page::{Page, PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second,
 };
-use crate::operations::retention;
+use crate::operations::backups;
 use crate::platform::db::file::connection::open_to_look;
 use crate::platform::db::proof::seal::{self, Secret};
 use crate::platform::db::tx::Tx;
@@ -33,17 +34,18 @@ fn here(request: &PageRequest) -> String {
     if request.firma.is_some() { request.of_firma("protokoll") } else { HOUSE_LOG_PATH.to_owned() }
 }
 
-/// GET /leitstand/f/{firma}/protokoll, GET /leitstand/protokoll: requests, or what people and the command line did.
+/// GET /leitstand/f/{firma}/protokoll, GET /leitstand/protokoll: requests, or administration events of people
+/// and the command line.
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let people = people::list(db.connection)?;
     let is_house = request.firma.is_none();
-    // What commands did is in the other log alone.
-    let is_deeds =
-        request.param("ergebnis") == suchfelder::DEEDS || request.param("wer") == suchfelder::COMMANDS;
+    // Commands are only in the administration log.
+    let is_admin_log =
+        request.param("ergebnis") == suchfelder::ADMIN_EVENTS || request.param("wer") == suchfelder::COMMANDS;
     let empty = "Nichts gefunden. Vielleicht ist die Suche zu eng; „Ältere“ sucht weiter, wo es das gibt.";
     let (shown, next, mistake) = match suchfelder::filter(request) {
         Err(mistake) => (html! {}, None, Some(mistake)),
-        Ok(filter) if is_deeds => {
+        Ok(filter) if is_admin_log => {
             let (found, next) = taten::page(request, db, &filter)?;
             (taten::rows(request, &found, &people, empty), next.map(|nr| nr.to_string()), None)
         }
@@ -55,15 +57,18 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     };
     let body = html! {
         @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
-        @if !is_deeds {
-            p.actions { a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::DEEDS)) { "Was jemand geändert hat" } }
+        @if !is_admin_log {
+            p.actions { a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::ADMIN_EVENTS)) {
+                "Was jemand geändert hat"
+            } }
         }
         (suchfelder::form(request, db, &people)?)
         div.wrap { (shown) }
         (older(request, next))
         @if is_house {
             h2 { "Ist das Protokoll echt?" }
-            p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt oder eingefügt wurde." }
+            p { "Die Zeilen sind verkettet und versiegelt. Die Prüfung findet, ob eine geändert, entfernt \
+                 oder eingefügt wurde." }
             (form_to(request, &format!("{HOUSE_LOG_PATH}/pruefen"), html! {}, "Protokoll prüfen", false))
         }
     };
@@ -71,7 +76,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, title, body))
 }
 
-/// The way to older rows, and back to the newest.
+/// Links to older rows and back to the newest.
 fn older(request: &PageRequest, next: Option<String>) -> Markup {
     let others = other_params(request, &["vor"]);
     let to = |place: &str| format!("{}?vor={place}{others}", here(request));
@@ -98,7 +103,7 @@ fn rows(request: &PageRequest, found: &[Entry], people: &[Person], empty: &str) 
         .render()
 }
 
-/// Who asked: a key by its label, a person by the name, or nobody who is known.
+/// Who sent a request: a key by its label, a person by their name, otherwise the address.
 fn who(entry: &Entry, people: &[Person]) -> String {
     match (entry.person, &entry.key_label, &entry.key_id) {
         (Some(id), ..) => name_of(id, people),
@@ -108,7 +113,7 @@ fn who(entry: &Entry, people: &[Person]) -> String {
     }
 }
 
-/// The request and its answer, and how often where the row stands for several requests.
+/// The request, the status of its answer, and the number of requests if the row stands for several.
 fn what(entry: &Entry) -> String {
     let asked = format!("{} {}", entry.method, entry.path);
     let asked = format!("{} {}", asked.trim(), entry.status);
@@ -118,7 +123,7 @@ fn what(entry: &Entry) -> String {
     }
 }
 
-/// What was asked for in the words of the interface or of the menu, and whether it was done.
+/// The request in the words of the interface or of the menu, and whether it succeeded.
 fn in_words(request: &PageRequest, entry: &Entry) -> String {
     let pattern = entry.route.as_deref().unwrap_or_default();
     let route = routes::all().find(|route| route.pattern == pattern && route.method.as_str() == entry.method);
@@ -135,7 +140,7 @@ fn in_words(request: &PageRequest, entry: &Entry) -> String {
     }
 }
 
-/// What somebody did on the pages: the name of the place in the menu, and what its form does.
+/// A request for a page in words: the entry in the menu, and what its form does.
 fn on_a_page(request: &PageRequest, entry: &Entry) -> String {
     let pages = request.app.pages;
     let page = pages.iter().find(|page| page.matches(&entry.path).is_some());
@@ -144,7 +149,7 @@ fn on_a_page(request: &PageRequest, entry: &Entry) -> String {
         above.filter(|above| above.menu.is_some()).max_by_key(|above| above.pattern.len())?.menu
     };
     let done = match (entry.method.as_str(), entry.path.rsplit('/').next().unwrap_or_default()) {
-        // A step of a form, which was shown again.
+        // A step of a form that showed the form again.
         ("POST", _) if entry.status == 200 && page.is_some_and(|page| page.has_steps) => "ausgefüllt",
         ("POST", "neu") => "angelegt",
         ("POST", "aendern" | "berichtigen" | "status" | "firma" | "einstellungen" | "postausgang") => {
@@ -212,7 +217,7 @@ fn facts_of(entry: &Entry, people: &[Person]) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Records that have a page: their name in paths of the interface and in those of the pages, and the words of the link.
+/// Records with a page: their name in paths of the interface and of the pages, and the label of the link.
 const RECORDS: [(&str, &str, &str); 6] = [
     ("belege", "belege", "Zum Beleg"),
     ("kunden", "partner", "Zum Partner"),
@@ -222,7 +227,8 @@ const RECORDS: [(&str, &str, &str); 6] = [
     ("produktionsauftraege", "produktion", "Zum Produktionsauftrag"),
 ];
 
-/// Address of the record that a row is about, and the words of the link; none where it has no page, or is there no more.
+/// The address of the record that a row is about, and the label of the link; `None` if it has no page or no
+/// longer exists.
 fn record_of(
     request: &PageRequest,
     db: &Snapshot<'_>,
@@ -240,7 +246,7 @@ fn record_of(
     }
 }
 
-pub fn prove(request: &PageRequest) -> Result<HouseChange> {
+pub fn prove(request: &PageRequest) -> Result<InstallationChange> {
     let (gate, database) = (Arc::clone(&request.app.gate), request.app.database.clone());
     Ok(start_job("Prüfung des Protokolls".to_owned(), move |job| {
         let began = |_: &str| {
@@ -248,7 +254,7 @@ pub fn prove(request: &PageRequest) -> Result<HouseChange> {
             Ok(())
         };
         let look = |copy: &Path| proof(copy, &database, (gate.clock)(), job);
-        retention::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
+        backups::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
             .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{}", failure.in_german()))
     }))
 }
@@ -292,14 +298,31 @@ fn whole(connection: &Connection, rows: i64, sealed: &Sealed) -> Result<Markup> 
         format!(" vom {} bis zum {}", first.german(), last.german())
     });
     Ok(html! {
-        p.note { (if matches!(sealed, Sealed::Since(..)) { "Das Protokoll ist echt: " } else { "Die Prüfsummen stimmen: " }) (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt." }
+        p.note {
+            (if matches!(sealed, Sealed::Since(..)) {
+                "Das Protokoll ist echt: "
+            } else {
+                "Die Prüfsummen stimmen: "
+            })
+            (number(rows)) " Zeilen" (days) ", keine geändert, entfernt oder eingefügt."
+        }
         p {
             @match sealed {
-                Sealed::Since(since, _) => { "Versiegelt ist es seit dem " (moment(*since)) " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle Prüfsummen neu rechnet, fällt auf." },
-                Sealed::Not(_) | Sealed::Broken(_) => { "Versiegelt ist es nicht: Geprüft sind die Prüfsummen allein. Wer sie alle neu rechnet, fällt so nicht auf." },
+                Sealed::Since(since, _) => {
+                    "Versiegelt ist es seit dem " (moment(*since))
+                    " mit dem Geheimnis neben der Datenbank: Wer seitdem eine Zeile ändert und alle \
+                     Prüfsummen neu rechnet, fällt auf."
+                },
+                Sealed::Not(_) | Sealed::Broken(_) => {
+                    "Versiegelt ist es nicht: Geprüft sind die Prüfsummen allein. Wer sie alle neu rechnet, \
+                     fällt so nicht auf."
+                },
             }
         }
-        p { "Dazu gehört auch, was jemand geändert hat; das wird zehn Jahre aufgehoben. Ob alte Zeilen mitsamt ihrem Ende zurückgesetzt wurden, zeigt nur der Vergleich mit einer Sicherung: "
-            code { "partnerd audit verify --against SICHERUNG.db" } }
+        p {
+            "Dazu gehört auch, was jemand geändert hat; das wird zehn Jahre aufgehoben. Ob alte Zeilen \
+             mitsamt ihrem Ende zurückgesetzt wurden, zeigt nur der Vergleich mit einer Sicherung: "
+            code { "partnerd audit verify --against SICHERUNG.db" }
+        }
     })
 }

@@ -1,4 +1,5 @@
-//! Orders to restore a backup, from the page that takes them to the process that carries them out, and what they came to.
+//! Orders to restore a backup, from the page that takes them to the process that executes them, and their
+//! outcome.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
@@ -8,25 +9,26 @@ use tokio::sync::Notify;
 use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
-/// What is to be restored, and who wants it.
+/// The backup to restore, and the person who ordered it.
 #[derive(Debug, Clone)]
 pub struct Order {
     pub backup: PathBuf,
-    /// What people call the backup.
+    /// The name of the backup on the pages.
     pub id: String,
     pub person: String,
 }
 
-/// What an order came to.
+/// The outcome of an order.
 #[derive(Debug, Clone)]
 pub struct Restored {
     pub id: String,
     pub at: Instant,
-    /// Where the database of before is, or why nothing was restored.
+    /// Where the previous database is, or why nothing was restored.
     pub outcome: std::result::Result<Option<PathBuf>, String>,
 }
 
-/// Orders to restore. Only a process that carries them out takes them ([`Restoring::take_orders`]).
+/// The current order and the outcome of the last one. Only a process that can restore accepts orders
+/// ([`Restoring::take_orders`]).
 #[derive(Default)]
 pub struct Restoring {
     last: OnceLock<Option<Restored>>,
@@ -35,7 +37,7 @@ pub struct Restoring {
 }
 
 impl Restoring {
-    /// Has orders taken from now on; says what the last one came to.
+    /// Accepts orders from now on; `last` is the outcome of the last one.
     pub fn take_orders(&self, last: Option<Restored>) {
         let _ = self.last.set(last);
     }
@@ -49,7 +51,7 @@ impl Restoring {
         self.ordered.notify_one();
     }
 
-    /// Is done once there is an order.
+    /// Resolves once there is an order.
     pub fn ordered(&self) -> impl Future<Output = ()> {
         self.ordered.notified()
     }

@@ -1,4 +1,4 @@
-//! The imports of a company, and how one is taken back (D22): first tried, then done.
+//! The imports of a company, and undoing one (D22): first tried, then done.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ use crate::platform::gate::administration::{self, Akteur, Entry, TAKEN_BACK};
 use crate::platform::http::reply::Reply;
 use crate::rules::admin_event::AdminAction;
 
-/// Rows of the log that are looked through for the list: imports, and that some were taken back.
+/// Rows of the log that are read for the list: imports and their undoing.
 const LISTED: i64 = 50;
 
-/// How long taking back may hold the writer.
+/// How long undoing an import may hold the writer.
 const HELD_MAX: Duration = Duration::from_secs(1);
 
-/// The newest imports, each with its page.
+/// The newest imports, each with a link to its page.
 pub fn section(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
     let people = people::list(db.connection)?;
     let (imports, taken_back): (Vec<_>, Vec<_>) = administration::imports(&db.tx, LISTED)?
@@ -93,7 +93,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("Import {}", import.nr), body))
 }
 
-/// The button that says what taking back would come to, and behind it the one that does it.
+/// The button that shows what undoing would do, or, once that is shown, the one that does it.
 fn way_back(request: &PageRequest, db: &Snapshot<'_>, import: &Entry) -> Result<Markup> {
     if let Err(failure) = rueckgaengig::rows(&db.tx, import) {
         return match failure {
@@ -107,18 +107,28 @@ fn way_back(request: &PageRequest, db: &Snapshot<'_>, import: &Entry) -> Result<
     let Some(tried) = request.tried.as_deref() else {
         let inside = html! { input type="hidden" name="schritt" value=(TRY); };
         return Ok(html! {
-            p { "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. Was geschähe, wird erst gezeigt." }
+            p { "Ein Import lässt sich zurücknehmen, solange nichts auf das verweist, was er angelegt hat. \
+                 Was geschähe, wird erst gezeigt." }
             (form_to(request, "", inside, "Ansehen, was zurückginge", false))
         });
     };
     let kept: Vec<_> = tried["kept"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     Ok(html! {
-        (facts(&[("Gelöscht würden", number(&tried["deleted"])), ("Zurückgestellt würden", number(&tried["put_back"]))]))
+        (facts(&[
+            ("Gelöscht würden", number(&tried["deleted"])),
+            ("Zurückgestellt würden", number(&tried["put_back"]))
+        ]))
         @if kept.is_empty() {
-            p { "Gelöscht wird, was der Import angelegt hat. Was er geändert hat, hat danach wieder die Werte von vorher; im Verlauf steht beides." }
+            p {
+                "Gelöscht wird, was der Import angelegt hat. Was er geändert hat, hat danach wieder die \
+                 Werte von vorher; im Verlauf steht beides."
+            }
             (form_to(request, "", html! {}, "Zurücknehmen", true))
         } @else {
-            p.refused role="alert" { "So lässt er sich nicht zurücknehmen: alles oder nichts. Stimmen nur einzelne Werte nicht, bitte die Datei berichtigen und noch einmal importieren." }
+            p.refused role="alert" {
+                "So lässt er sich nicht zurücknehmen: alles oder nichts. Stimmen nur einzelne Werte nicht, \
+                 bitte die Datei berichtigen und noch einmal importieren."
+            }
             ul { @for kept in &kept { li { (kept) } } }
         }
     })

@@ -1,4 +1,4 @@
-//! The fields by which rows of the log are found.
+//! The search fields of the audit log.
 
 use maud::{Markup, html};
 
@@ -11,14 +11,14 @@ use crate::platform::gate::access::key;
 use crate::platform::gate::audit::{Filter, Who};
 use crate::rules::day::{Day, Instant};
 
-/// Milliseconds of a minute: the last one that is named belongs to what is shown.
+/// Milliseconds of a minute: a minute given as the end is included.
 const MINUTE_MILLIS: i64 = 60_000;
 
-/// What asks for the log of what people and commands did, and of commands alone.
-pub const DEEDS: &str = "aenderungen";
+/// The values of the search fields for administration events, and for those of commands alone.
+pub const ADMIN_EVENTS: &str = "aenderungen";
 pub const COMMANDS: &str = "befehl";
 
-/// Those of whom rows are shown: the value of the field and its words.
+/// Groups of senders: the value of the field and its label.
 const GROUPS: [(&str, &str); 5] = [
     ("", "alle"),
     ("programme", "alle Programme (Schlüssel)"),
@@ -29,12 +29,12 @@ const GROUPS: [(&str, &str); 5] = [
 
 const RESULTS: [(&str, &str); 4] = [
     ("", "Anfragen, ohne angesehene Seiten"),
-    (DEEDS, "was jemand geändert hat"),
+    (ADMIN_EVENTS, "was jemand geändert hat"),
     ("abgelehnt", "Anfragen, abgelehnt oder fehlgeschlagen"),
     ("seiten", "Anfragen, auch angesehene Seiten"),
 ];
 
-/// What the query asks for, or a German sentence why it cannot be understood.
+/// The filter in the query, or a German sentence that says what is wrong with it.
 pub fn filter(request: &PageRequest) -> std::result::Result<Filter, String> {
     let result = request.param("ergebnis");
     let (status_from, status_to) = match statuses(request.param("status"))? {
@@ -69,7 +69,7 @@ fn who(text: &str) -> Option<Who> {
     }
 }
 
-/// A status such as 404, or a group of them such as 4xx: from, to.
+/// Parses a status such as 404, or a group such as 4xx, to the first and the last status.
 fn statuses(text: &str) -> std::result::Result<Option<(u16, u16)>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -87,7 +87,7 @@ fn statuses(text: &str) -> std::result::Result<Option<(u16, u16)>, String> {
     }
 }
 
-/// A day or a minute on the clocks of Berlin; the end of it where it is the last one.
+/// Parses a day or a minute in Berlin time; returns its end if it is the end of the period.
 fn time(text: &str, is_last: bool) -> std::result::Result<Option<Instant>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -102,7 +102,7 @@ fn time(text: &str, is_last: bool) -> std::result::Result<Option<Instant>, Strin
     }
 }
 
-/// The form with these fields; of a company it offers its keys and the people who see it.
+/// The form with these fields. For a company it offers its keys and the people who see it.
 pub fn form(request: &PageRequest, db: &Snapshot<'_>, people: &[Person]) -> Result<Markup> {
     let firma = request.tenant_id();
     let keys = match firma {
@@ -119,8 +119,14 @@ pub fn form(request: &PageRequest, db: &Snapshot<'_>, people: &[Person]) -> Resu
                 label for="feld-wer" { "Wer" }
                 select id="feld-wer" name="wer" {
                     @for (value, words) in GROUPS { (option(value.to_owned(), words)) }
-                    optgroup label="Schlüssel" { @for key in &keys { (option(format!("schluessel-{}", key.id), &key.label)) } }
-                    optgroup label="Personen" { @for person in people.iter().filter(sees) { (option(format!("person-{}", person.id), &person.name)) } }
+                    optgroup label="Schlüssel" {
+                        @for key in &keys { (option(format!("schluessel-{}", key.id), &key.label)) }
+                    }
+                    optgroup label="Personen" {
+                        @for person in people.iter().filter(sees) {
+                            (option(format!("person-{}", person.id), &person.name))
+                        }
+                    }
                 }
             }
             (choice(request, "ergebnis", "Was davon", RESULTS, request.param("ergebnis")))

@@ -1,4 +1,4 @@
-//! The administration log on the page: what people and the command line did, in German.
+//! The administration log on the page: the events of people and the command line, in German.
 
 use maud::{Markup, Render};
 
@@ -19,13 +19,13 @@ use crate::rules::changed::Changed;
 use crate::rules::day::Day;
 use crate::rules::scope::ScopeSet;
 
-/// What a table of either log is called.
+/// The caption of the table in either log.
 pub const CAPTION: &str = "Protokoll, das Neueste zuerst";
 
-/// Rows that are looked at for a page, at most.
+/// Most rows read for a page.
 const LOG_ROWS_LOOKED_AT: i64 = 50_000;
 
-/// The rows of a page of the log that fit, and the one before which the next page begins.
+/// The matching rows of a page of the log, and the number before which the next page begins.
 pub fn page(request: &PageRequest, db: &Snapshot<'_>, filter: &Filter) -> Result<(Vec<Entry>, Option<i64>)> {
     let before = request.param("vor").parse::<i64>().ok().filter(|before| *before > 0);
     let newest = || entries(db.connection, &Selection { limit: Some(1), ..Selection::default() });
@@ -35,7 +35,7 @@ pub fn page(request: &PageRequest, db: &Snapshot<'_>, filter: &Filter) -> Result
         (Some(Who::Key(id)), _) => (None, Some(id.clone()), None),
         (_, "leute") => (Some("person"), None, None),
         (_, COMMANDS) => (Some("befehl"), None, None),
-        // Keys and strangers administer nothing.
+        // Finds nothing: no event has an author of the kind `key`.
         (_, "programme" | "fremde") => (Some("key"), None, None),
         _ => (None, None, None),
     };
@@ -58,7 +58,7 @@ pub fn page(request: &PageRequest, db: &Snapshot<'_>, filter: &Filter) -> Result
     Ok((found, next))
 }
 
-/// The table of a page; a row leads to what it is about, where that has a page.
+/// The table of a page; a row links to its subject if that has a page.
 pub fn rows(request: &PageRequest, found: &[Entry], people: &[Person], empty: &str) -> Markup {
     let to = |entry: &Entry| {
         let gegenstand = &entry.event.gegenstand;
@@ -86,7 +86,7 @@ pub fn rows(request: &PageRequest, found: &[Entry], people: &[Person], empty: &s
     table.text("Was", |entry| words(&entry.event)).render()
 }
 
-/// What was done.
+/// An event in words.
 fn words(event: &AdminEvent) -> String {
     let told = event.changed().filter(|changed| changed.name != FEED_ROWS);
     let mut fields: Vec<_> = told.map(|changed| field(event, &changed)).collect();
@@ -106,7 +106,7 @@ fn words(event: &AdminEvent) -> String {
     }
 }
 
-/// What it was done to; nothing where the fields say it.
+/// The subject of an event; blank if the fields say it.
 fn subject(event: &AdminEvent) -> String {
     let gegenstand = &event.gegenstand;
     let (id, name) =
@@ -126,7 +126,7 @@ fn subject(event: &AdminEvent) -> String {
     }
 }
 
-/// What happened to it; nothing where the fields say it.
+/// What happened to the subject; `None` if the fields say it.
 fn happened(tat: AdminAction) -> Option<&'static str> {
     Some(match tat {
         AdminAction::Geaendert | AdminAction::Importiert => return None,
@@ -146,7 +146,7 @@ fn happened(tat: AdminAction) -> Option<&'static str> {
     })
 }
 
-/// Fields that are no settings, in German.
+/// Fields other than settings, with their German names.
 const FIELDS: [(&str, &str); 25] = [
     (LOCKED_UNTIL, "gesperrt bis"),
     ("label", "Bezeichnung"),
@@ -175,18 +175,18 @@ const FIELDS: [(&str, &str); 25] = [
     ("sha256", "Prüfsumme (sha256)"),
 ];
 
-/// What a field is called that is no setting.
+/// The German name of a field other than a setting.
 pub fn named(field: &str) -> &str {
     FIELDS.iter().find(|(name, _)| *name == field).map_or(field, |(_, german)| german)
 }
 
-/// A field that has another value than before; where it was changed also what it was.
+/// A field with its new value, and with its old value if the event is a change.
 fn field(event: &AdminEvent, Changed { name, before, after }: &Changed) -> String {
     let setting = tenants::all_settings().find(|setting| setting.name == name);
     let setting = setting.filter(|_| event.gegenstand.art == Art::Firma);
     let words = |value: &str| match (name.as_str(), setting) {
         (_, _) if value.is_empty() => "nichts".to_owned(),
-        // Of the logo the log has a checksum.
+        // The log has only a checksum of the logo.
         ("logo", Some(_)) => "vorhanden".to_owned(),
         (_, Some(setting)) => (setting.in_words)(value).unwrap_or_else(|| value.to_owned()),
         ("scopes", None) => rechte::in_words(ScopeSet::from_stored(value)),
@@ -233,7 +233,8 @@ mod tests {
             ),
             (
                 event(AdminAction::Geaendert, Art::Firma, &[("gesperrt_bis", "", "2026-06-30")]),
-                "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert: bisher nichts, jetzt 30.06.2026",
+                "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert: bisher nichts, \
+                 jetzt 30.06.2026",
             ),
             (event(AdminAction::Angelegt, Art::Firma, &[]), "Firma „shop“ angelegt"),
             (
@@ -293,8 +294,8 @@ mod tests {
                     Art::Firma,
                     &[("konto erloes/7/Öle", "", "8301"), ("konto aufwand_ig/19", "3425", "")],
                 ),
-                "Konto für Einkauf aus der EU 19 %: bisher 3425, jetzt nichts; Konto für Erlöse 7 %, Artikelgruppe Öle: \
-                 bisher nichts, jetzt 8301",
+                "Konto für Einkauf aus der EU 19 %: bisher 3425, jetzt nichts; Konto für Erlöse 7 %, \
+                 Artikelgruppe Öle: bisher nichts, jetzt 8301",
             ),
             (
                 event(AdminAction::Angelegt, Art::DatevStapel, &[("gesperrt_bis", "", "2026-10-31")]),

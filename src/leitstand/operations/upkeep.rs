@@ -1,11 +1,11 @@
-//! What whoever keeps the house asks each morning: did the backup run, and how long do disk and certificate last?
+//! The daily checks of the installation: the newest backup, free disk space, the end of the certificate.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::operations::retention;
+use crate::operations::backups;
 use crate::platform::db::Clock;
 use crate::platform::db::file::files::folder_of;
 use crate::platform::failure::{Failure, Result};
@@ -13,51 +13,53 @@ use crate::platform::gate::Nightly;
 use crate::platform::http::tls::validity;
 use crate::rules::day::Instant;
 
-/// How often that is looked at.
+/// How often the checks are made.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upkeep {
     pub at: Instant,
-    /// Free bytes of the disk of the database, where it says so.
+    /// Free bytes on the disk of the database, if known.
     pub free: Option<u64>,
     pub folder: PathBuf,
-    /// When the newest good backup was finished, if there is one; none where the folder cannot be read.
+    /// When the newest good backup was finished: the inner `None` if there is none, the outer if the folder
+    /// cannot be read.
     pub backup: Option<Option<Instant>>,
     pub certificate: Option<Instant>,
 }
 
 impl Upkeep {
-    /// Looks at the disk, which may take as long as it likes.
+    /// Makes the checks. Blocks as long as the disk takes.
     fn look(database: &Path, nightly: Option<&Nightly>, certificate: Option<&Path>, now: Instant) -> Upkeep {
-        let folder = retention::folder(database, nightly);
-        let newest =
-            |kept: Vec<retention::Kept>| kept.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
+        let folder = backups::folder(database, nightly);
+        let newest = |kept: Vec<backups::StoredBackup>| {
+            kept.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made)
+        };
         Upkeep {
             at: now,
             free: fs4::available_space(folder_of(database)).ok(),
             folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
-            backup: retention::kept(database, folder).ok().map(newest),
+            backup: backups::list_backups(database, folder).ok().map(newest),
             certificate: certificate.and_then(|file| validity(file).ok()).map(|(_, until)| until),
         }
     }
 }
 
-/// A thread that looks again and again, so that no page waits for a disk that sleeps.
-pub struct Lookout {
+/// A thread that makes the checks regularly, so that no page waits for a sleeping disk.
+pub struct Monitor {
     last: Arc<Mutex<Option<Upkeep>>>,
-    /// Has it look now; it ends when this is dropped.
+    /// Triggers the checks now; the thread ends when this is dropped.
     wake: SyncSender<()>,
 }
 
-impl Lookout {
-    /// Starts the thread, which looks at once.
+impl Monitor {
+    /// Starts the thread, which makes the first checks at once.
     pub fn start(
         database: PathBuf,
         nightly: Option<Nightly>,
         certificate: Option<PathBuf>,
         clock: Clock,
-    ) -> Result<Lookout> {
+    ) -> Result<Monitor> {
         let (wake, woken) = sync_channel(1);
         let last = Arc::<Mutex<Option<Upkeep>>>::default();
         let shared = Arc::clone(&last);
@@ -72,10 +74,10 @@ impl Lookout {
         };
         let started = std::thread::Builder::new().name("lookout".into()).spawn(work);
         started.map_err(|error| Failure::Broken(format!("no thread looks at the disk: {error}")))?;
-        Ok(Lookout { last, wake })
+        Ok(Monitor { last, wake })
     }
 
-    /// What it saw last; nothing before its first look is over.
+    /// The last result; `None` before the first checks are done.
     pub fn last(&self) -> Option<Upkeep> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,5 @@
-//! What the restore of today came to, in words: where files are is for who keeps the house.
+//! The outcome of a restore in the last 24 hours, in words. Only people who manage the installation see where
+//! files are.
 
 use maud::{Markup, html};
 
@@ -14,12 +15,15 @@ pub fn last_in_words(request: &PageRequest) -> Markup {
     html! {
         @match outcome {
             Ok(aside) => p.note role="status" {
-                "Am " (moment(*at)) " ist die Sicherung " (id) " zurückgespielt worden; sie ist geprüft. Es gelten die Passwörter und Schlüssel von damals. "
-                @if let Some(aside) = aside.as_ref().filter(|_| request.keeps_house()) { "Die Datenbank von vorher liegt daneben: " (aside.display()) }
+                "Am " (moment(*at)) " ist die Sicherung " (id)
+                " zurückgespielt worden; sie ist geprüft. Es gelten die Passwörter und Schlüssel von damals. "
+                @if let Some(aside) = aside.as_ref().filter(|_| request.manages_installation()) {
+                    "Die Datenbank von vorher liegt daneben: " (aside.display())
+                }
             },
             Err(why) => p.refused role="alert" {
                 "Am " (moment(*at)) " ist es nicht gelungen, die Sicherung " (id) " zurückzuspielen. "
-                @if request.keeps_house() { "Was das Programm dazu sagt: " (why) }
+                @if request.manages_installation() { "Was das Programm dazu sagt: " (why) }
             },
         }
     }

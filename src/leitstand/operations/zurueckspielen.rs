@@ -1,5 +1,5 @@
-//! A backup put in the place of the database, on the page: what would be lost is said first, and the password asked again.
-//! Then the service ends, its process restores as the command does, and serves again.
+//! Restoring a backup from the page: it first says what would be lost, and asks for the password again. Then
+//! the service stops, its process restores as the command does, and serves again.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::restoring::Order;
 use super::sicherung::{BACKUPS_PATH, found, whole};
 use crate::leitstand::access::anmelden::own_password;
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange};
+use crate::leitstand::kit::done::{Done, Hashed, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, made_from, moment, number, optional, refusal, table};
@@ -24,7 +24,8 @@ use crate::platform::http::reply::Reply;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// The page of a backup leads here; where the process cannot restore, it says how the command does.
+/// Shows the form that the page of a backup links to; if the process cannot restore, it shows the command
+/// instead.
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (kept, file) = found(request)?;
     let lost = lost(db, &file, request.now)?;
@@ -35,7 +36,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (field(request, "passwort", "Das eigene Passwort", "password", "", "current-password"))
     };
     let body = html! {
-        p { "An die Stelle der Datenbank kommt die Sicherung vom " (optional(kept.made, moment)) ". Was seitdem geschrieben wurde, fehlt danach:" }
+        p {
+            "An die Stelle der Datenbank kommt die Sicherung vom " (optional(kept.made, moment))
+            ". Was seitdem geschrieben wurde, fehlt danach:"
+        }
         (table("Was fehlen wird", "Es gibt keine Firma.", &lost)
             .text("Firma", |lost| lost.firma.clone())
             .numbers("Belege", |lost| number(lost.fewer(0)))
@@ -44,9 +48,13 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Zuletzt geändert", |lost| optional(lost.now.1, moment))
             .text("In der Sicherung zuletzt", |lost| optional(lost.then.1, moment)))
         ul {
-            li { "Auch Änderungen an Einstellungen, Schlüsseln und Zugängen seit damals sind weg: Was gesperrt wurde, ist wieder frei, und es gelten die Passwörter von damals." }
+            li { "Auch Änderungen an Einstellungen, Schlüsseln und Zugängen seit damals sind weg: Was \
+                 gesperrt wurde, ist wieder frei, und es gelten die Passwörter von damals." }
             li { "Die Datenbank von jetzt bleibt daneben liegen und lässt sich ebenso zurückholen." }
-            li { "Programme und Leute warten so lange; die Seite kommt von selbst wieder. Bei einer großen Datenbank dauert das einige Minuten." }
+            li {
+                "Programme und Leute warten so lange; die Seite kommt von selbst wieder. Bei einer großen \
+                 Datenbank dauert das einige Minuten."
+            }
         }
         @if request.app.restoring.is_possible() { (form(request, inside, "Zurückspielen", true)) }
         @else {
@@ -65,7 +73,8 @@ pub fn order(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
         return refused("Das geht hier nicht.");
     }
     if feed::epoch(&db.tx)?.to_string() != request.field("stand") {
-        let message = "Seit diese Seite geöffnet wurde, ist schon eine Sicherung zurückgespielt worden. Noch einmal geschieht es nicht.";
+        let message = "Seit diese Seite geöffnet wurde, ist schon eine Sicherung zurückgespielt worden. Noch \
+             einmal geschieht es nicht.";
         return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
     }
     request.app.jobs.check_room(None)?;
@@ -77,23 +86,25 @@ pub fn order(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     let proved = own_password(request, db, "passwort", "Das Passwort stimmt nicht.")?;
     Ok(Box::new(move || {
         proved()?;
-        let change: HouseChange =
-            Box::new(move |_| Ok(Done { restores: Some(order.clone()), ..Done::default() }));
+        let change: InstallationChange = Box::new(move |_| Ok(Done::of(Response::Restore(order.clone()))));
         Ok(change)
     }))
 }
 
-/// The answer to who ordered it: it loads anew, and then waits until the service is there again.
+/// The answer to the order: it reloads, and then waits until the service is back.
 pub fn begun(request: &PageRequest) -> Reply {
     let body = html! {
-        p role="status" { "Der Dienst hält an, spielt die Sicherung zurück, prüft sie und kommt wieder. Diese Seite lädt von selbst neu und wartet, bis es so weit ist." }
+        p role="status" {
+            "Der Dienst hält an, spielt die Sicherung zurück, prüft sie und kommt wieder. Diese Seite lädt \
+             von selbst neu und wartet, bis es so weit ist."
+        }
         p { a href=(BACKUPS_PATH) { "Jetzt nachsehen" } }
     };
     let page = frame::page(request, "Die Sicherung wird zurückgespielt", body);
     page.with("refresh", format!("3; url={BACKUPS_PATH}"))
 }
 
-/// What a company has, and when it last changed.
+/// The number of a company's records by kind, and when it last changed.
 type Holdings = ([i64; 3], Option<Instant>);
 
 struct Lost {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::goods::abrechnungsschemata::{self, Gueltig, Kopf};
 use crate::goods::kontrakte;
-use crate::leitstand::kit::done::{Done, FirmaChange, TRY, sentences, tried};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response, TRY, sentences, tried};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::filter;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -17,17 +17,19 @@ use crate::leitstand::kit::parts::{
 };
 use crate::master::kunden;
 use crate::papers::blatt::settled as rows;
+use crate::platform::db::list::Page;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
+use crate::platform::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Message, Refusal};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart, Rechnung};
 use crate::rules::verweis::parse_uuid;
 use crate::trade::abrechnungen::{self, Geschuldet};
-use crate::trade::annahmescheine::{self, Annahmeschein, Suche};
+use crate::trade::annahmescheine::{self, Annahmeschein, Auswahl};
 
 /// The name of the box of a note, before its id.
 const TICK: &str = "schein-";
@@ -56,28 +58,30 @@ fn prices(art: Abrechnungsart) -> &'static [(&'static str, &'static str)] {
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let Some(partner) = parse_uuid(request.param("partner_id")) else { return suppliers(request, db) };
-    let partner = kunden::by_id(&db.tx, partner)?;
+    let kunde = kunden::by_id(&db.tx, partner)?;
     let art = art_of(request);
     let status = match art {
         Abrechnungsart::Nachverguetung => AnnahmescheinStatus::Abgerechnet,
         _ => AnnahmescheinStatus::Offen,
     };
+    let (partner, status) = (Some(kunde.id), vec![status.as_str()]);
     let kontrakt = parse_uuid(request.param("kontrakt_id"));
     let [von, bis] = ["von", "bis"].map(|name| Day::parse(request.param(name)));
-    let suche = Suche { partner: partner.id, status, artikel: None, kontrakt, von, bis };
-    let scheine = annahmescheine::search(&db.tx, &suche, ROWS as usize + 1)?;
-    let shown = &scheine[..scheine.len().min(ROWS as usize)];
+    let auswahl = Auswahl { status, von, bis, partner, kontrakt, ..Auswahl::default() };
+    let page = Page { limit: Some(ROWS), offset: 0 };
+    let scheine: Records<Annahmeschein> = annahmescheine::list(&db.tx, &auswahl, page)?;
+    let shown = &scheine.rows;
     let to = |art: Abrechnungsart| format!("?art={}{}", art.as_str(), other_params(request, &["art"]));
     let body = html! {
         p.actions { @for one in Abrechnungsart::ALL { a.button href=(to(*one)) aria-current=[(*one == art).then_some("page")] { (word(*one)) } } }
         (restriction(request, db, kontrakt)?)
-        @if scheine.len() > shown.len() { p.note { "Es sind mehr als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten. Andere zeigt ein Zeitraum." } }
+        @if scheine.count > i64::from(ROWS) { p.note { "Es sind mehr als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten. Andere zeigt ein Zeitraum." } }
         (result(request))
         @if shown.is_empty() { p { "Hier gibt es nichts abzurechnen." } }
         @else if request.may_change() { (settle_form(request, art, shown)) }
         @else { (notes(request, shown)) }
     };
-    Ok(frame::page(request, &format!("{}: {}", word(art), partner.name), body))
+    Ok(frame::page(request, &format!("{}: {}", word(art), kunde.name), body))
 }
 
 /// Of which contract and days notes are shown.
@@ -275,26 +279,26 @@ pub fn correct(request: &PageRequest) -> Result<FirmaChange> {
 }
 
 /// What was made is looked at.
-fn to_document(mut done: Done, page: &str) -> Result<Done> {
-    done.to = format!("{page}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
-    Ok(done)
+fn to_document(done: Done, page: &str) -> Result<Done> {
+    let to = format!("{page}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
+    Ok(Done { response: Response::Redirect(to), ..done })
 }
 
 /// A refusal in the words of the form: it has no field for a note, which its sentence names, and boxes to tick.
 fn for_the_form(failure: Failure) -> Failure {
     let Failure::Refused(mut refusal) = failure else { return failure };
-    let in_words = |code: Code, message: &str| {
-        let (said, advice) = match code {
-            Code::AbrechnungNegativ => (" Soll ", "Soll das so sein, bitte unten ankreuzen."),
-            Code::PreisFehlt => (" Bitte ", "Bitte ihn hier eintragen."),
-            Code::KontraktUeberliefert => (" Bitte ", "Bitte hier einen Preis dafür eintragen."),
-            _ => return message.to_owned(),
+    let advise = |code: Code, message: &mut Message| {
+        let advice = match code {
+            Code::AbrechnungNegativ => "Soll das so sein, bitte unten ankreuzen.",
+            Code::PreisFehlt => "Bitte ihn hier eintragen.",
+            Code::KontraktUeberliefert => "Bitte hier einen Preis dafür eintragen.",
+            _ => return,
         };
-        format!("{} {advice}", message.split(said).next().unwrap_or(message))
+        message.advice = Some(advice.to_owned());
     };
-    refusal.message = in_words(refusal.code, &refusal.message);
+    advise(refusal.code, &mut refusal.message);
     for mistake in &mut refusal.fehler {
-        mistake.message = in_words(mistake.error, &mistake.message);
+        advise(mistake.error, &mut mistake.message);
         if mistake.feld.starts_with("annahmeschein_ids") {
             mistake.feld = "Annahmeschein".to_owned();
         }

@@ -1,4 +1,4 @@
-//! Before a document becomes final: what that would say, and where it is mended.
+//! The check before a document is finalised: what finalising would report, and where to fix it.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -16,13 +16,17 @@ use crate::platform::http::route::Method;
 use crate::rules::error::HintCode;
 use crate::trade::belege::{self, Beleg};
 
-/// The button on the page of an open document: it asks first what finalising would say.
+/// The button on the page of an open document; it first asks what finalising would report.
 pub fn button(request: &PageRequest, beleg: &Beleg, here: &str) -> Markup {
     let inside = html! {
         (made_from(request, "version", beleg.version))
         input type="hidden" name="schritt" value=(TRY);
     };
-    html! { div.pressed { (form_to(request, &format!("{here}/abschliessen"), inside, "Prüfen und abschließen", false)) } }
+    html! {
+        div.pressed {
+            (form_to(request, &format!("{here}/abschliessen"), inside, "Prüfen und abschließen", false))
+        }
+    }
 }
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
@@ -30,7 +34,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let here = request.page_of("belege", beleg.id);
     let title = format!("{} abschließen", beleg.beleg_nummer);
     let Some(tried) = request.tried.as_deref() else {
-        let body = html! { (refusal(request, &[])) (button(request, &beleg, &here)) p { a href=(here) { "Zum Beleg" } } };
+        let body = html! {
+            (refusal(request, &[])) (button(request, &beleg, &here))
+            p { a href=(here) { "Zum Beleg" } }
+        };
         return Ok(frame::page(request, &title, body));
     };
     let [refusals, hints] = ["ablehnungen", "hinweise"].map(|field| sentences(&here, &tried[field]));
@@ -43,10 +50,17 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (list("So lässt er sich nicht abschließen", "refused", &refusals))
         (list("Für die E-Rechnung fehlt", "lacks", &lacks))
         (list("Bitte prüfen", "hints", &hints))
-        @if refusals.is_empty() && lacks.is_empty() && hints.is_empty() { p.note { "Nichts fehlt, und nichts ist ungewöhnlich." } }
+        @if refusals.is_empty() && lacks.is_empty() && hints.is_empty() {
+            p.note { "Nichts fehlt, und nichts ist ungewöhnlich." }
+        }
         @if refusals.is_empty() {
-            p { "Nach dem Abschließen lässt sich " (beleg.beleg_nummer) " nicht mehr ändern, nur noch stornieren" @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" } ". "
-                "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest." }
+            p {
+                "Nach dem Abschließen lässt sich " (beleg.beleg_nummer)
+                " nicht mehr ändern, nur noch stornieren"
+                @if beleg.beleg_typ.ist_rechnung() { ", mit einem Stornobeleg" }
+                ". "
+                "Die angeschlossenen Programme sehen ihn, und Blatt und E-Rechnung stehen fest."
+            }
             (form_to(request, "", made_from(request, "version", beleg.version), "Endgültig abschließen", false))
         }
         p.actions { a.button href=(here) { "Zum Beleg" } a.button href=(format!("{here}/pdf")) { "Vorschau (PDF)" } }
@@ -54,7 +68,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &title, body))
 }
 
-/// Sentences with the place where each is mended.
+/// Sentences, each with a link to where it can be fixed.
 fn list(title: &str, class: &str, sentences: &[(Option<String>, String)]) -> Markup {
     html! { @if !sentences.is_empty() {
         h2 { (title) }
@@ -64,7 +78,8 @@ fn list(title: &str, class: &str, sentences: &[(Option<String>, String)]) -> Mar
     } }
 }
 
-/// The sentence of each refusal or hint in an answer, and where it is mended; what the e-invoice lacks stands by itself.
+/// The sentence of each refusal or hint in an answer, and where to fix it. Gaps of the e-invoice are left
+/// out; they are shown separately.
 fn sentences(here: &str, of: &Value) -> Vec<(Option<String>, String)> {
     let of = of.as_array().into_iter().flatten();
     let of = of.filter(|one| one["code"] != HintCode::ErechnungUnvollstaendig.as_str());
@@ -72,7 +87,7 @@ fn sentences(here: &str, of: &Value) -> Vec<(Option<String>, String)> {
     of.map(|one| (of_field(here, &text(one, "feld")), text(one, "message"))).collect()
 }
 
-/// Where a field of the document stands in its form, if it does.
+/// The link to a field of the document in its form, if it is there.
 fn of_field(here: &str, feld: &str) -> Option<String> {
     let feld = entwurf::in_form(&[], feld);
     let is_there = entwurf::parts(&feld).is_some() || feld == PARTNER || HEAD_TEXTS.contains(&feld.as_str());
@@ -82,7 +97,9 @@ fn of_field(here: &str, feld: &str) -> Option<String> {
 fn place(request: &PageRequest, beleg: &Beleg, wo: Wo, feld: &str) -> Option<String> {
     let partner = |id: Uuid| format!("{}/aendern#feld-{feld}", request.page_of("partner", id));
     match wo {
-        Wo::Firma => request.keeps_house().then(|| format!("{}#feld-{feld}", request.of_firma("firma"))),
+        Wo::Firma => {
+            request.manages_installation().then(|| format!("{}#feld-{feld}", request.of_firma("firma")))
+        }
         Wo::Kunde => Some(partner(beleg.kunde_id)),
         Wo::Beleg | Wo::Position(_) => Some(format!("{}/aendern", request.page_of("belege", beleg.id))),
     }

@@ -1,4 +1,4 @@
-//! What was measured of a note, entered by hand, and the end of a lock.
+//! Measurements of a receipt entered by hand, and its release.
 
 use maud::{Markup, html};
 use serde_json::json;
@@ -19,14 +19,14 @@ use crate::rules::error::{Code, refuse_if};
 use crate::rules::settlement::{Merkmal, Messwert, SHIPPED};
 use crate::trade::annahmescheine::{self, Analyse, Annahmeschein};
 
-/// Before the code of what is measured in the name of a field.
+/// Prefix of the field of a Merkmal, before its code.
 const WERT: &str = "wert-";
 
-/// Who measured, as a person may say it.
+/// Who measured: the values that a person may choose, with their labels.
 const QUELLEN: [(&str, &str); 3] =
     [("labor", "Labor"), ("nachanalyse", "Nachanalyse"), ("annahme", "bei der Annahme")];
 
-/// How a note is settled, what was measured and why it waits: part of its page.
+/// The settlement of a receipt, its measurements and why it waits, as a section of its page.
 pub fn of_note(db: &Snapshot<'_>, schein: &Annahmeschein) -> Result<Markup> {
     let rechnung = annahmescheine::rechnung(&db.tx, schein)?;
     let analysen = annahmescheine::analysen(&db.tx, schein.id)?;
@@ -61,7 +61,7 @@ pub fn of_note(db: &Snapshot<'_>, schein: &Annahmeschein) -> Result<Markup> {
     })
 }
 
-/// What the scheme of a note asks for, or all that is shipped.
+/// The Merkmale that the receipt's scheme asks for, or all shipped ones without a scheme.
 fn asked(db: &Snapshot<'_>, schein: &Annahmeschein) -> Result<Vec<Merkmal>> {
     let merkmale = abrechnungsschemata::merkmale(&db.tx)?;
     let codes = match annahmescheine::scheme_of(&db.tx, schein)? {
@@ -81,7 +81,14 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (choice(request, "quelle", "Woher", QUELLEN, "labor"))
         @for merkmal in &merkmale {
             @let before = optional(known.get(&merkmal.code), |wert| format!(", bisher {}", german(*wert, 0)));
-            (field(request, &format!("{WERT}{}", merkmal.code), &format!("{} ({}){before}", merkmal.bezeichnung, merkmal.einheit), "text", "", "off"))
+            (field(
+                request,
+                &format!("{WERT}{}", merkmal.code),
+                &format!("{} ({}){before}", merkmal.bezeichnung, merkmal.einheit),
+                "text",
+                "",
+                "off"
+            ))
         }
         (field(request, "geraet", "Gerät", "text", "", "off"))
         (field(request, "probe_nr", "Nummer der Probe", "text", "", "off"))
@@ -112,7 +119,7 @@ pub fn add(request: &PageRequest) -> Result<FirmaChange> {
     Ok(Box::new(move |tx| change(tx).map_err(|failure| at_fields(failure, &codes))))
 }
 
-/// A refusal of values at the fields in which they were typed.
+/// Moves a refusal of values to the fields in which they were typed.
 fn at_fields(failure: Failure, codes: &[String]) -> Failure {
     let Failure::Refused(mut refusal) = failure else { return failure };
     let named = |feld: &str| {
@@ -140,7 +147,9 @@ pub fn show_release(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .map(|kopf| (kopf.nummer.clone(), format!("{} – {}", kopf.nummer, kopf.bezeichnung))),
     );
     let inside = html! {
-        @if let Some(reasons) = annahmescheine::locks(&schein) { p { "Gesperrt ist " (schein.belegnummer) ": " (reasons) } }
+        @if let Some(reasons) = annahmescheine::locks(&schein) {
+            p { "Gesperrt ist " (schein.belegnummer) ": " (reasons) }
+        }
         (choice(request, "schema", "Abrechnen nach", options, ""))
         (field(request, "grund", "Grund", "text", "", "off"))
     };

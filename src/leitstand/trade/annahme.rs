@@ -1,4 +1,4 @@
-//! Goods-receipt notes: weight, analysis, deductions, net; their sheet and their storno.
+//! Goods receipts: weight, analysis, deductions, net; their sheet and their cancellation.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,18 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::receipt::AnnahmescheinStatus;
-use crate::trade::annahmescheine::{self, Annahmeschein};
+use crate::trade::annahmescheine::{self, Annahmeschein, Auswahl};
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let query = request.query_of("/api/v1/annahmescheine")?;
-    let found = annahmescheine::list(&db.tx, &query, lists::page_of(request))?;
-    let sums = annahmescheine::sums(&db.tx, &query)?;
+    let auswahl = Auswahl::of(&request.query_of("/api/v1/annahmescheine")?)?;
+    let found = annahmescheine::list(&db.tx, &auswahl, lists::page_of(request))?;
+    let sums = annahmescheine::sums(&db.tx, &auswahl)?;
     let kg = |menge| BTreeMap::from([("kg".to_owned(), menge)]);
     let of = format!("Zusammen ohne stornierte ({})", number(sums.count));
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
-        empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST /api/v1/annahmescheine) oder durch den Import.",
+        empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST \
+         /api/v1/annahmescheine) oder durch den Import.",
         filters: html! {
             (filter_choice(request, "status", "Status", states))
             (filter(request, "von", "Von", "date"))
@@ -33,7 +34,11 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(request, "gesperrt", "Gesperrt", [("true", "nur gesperrte"), ("false", "nur freie")]))
         },
         above: html! {
-            p.actions { a.button href=(request.of_firma("annahme/abrechnen")) { "Abrechnen" } a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" } a.button href=(request.of_firma("annahme/schemata")) { "Abrechnungsschemata" } }
+            p.actions {
+                a.button href=(request.of_firma("annahme/abrechnen")) { "Abrechnen" }
+                a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" }
+                a.button href=(request.of_firma("annahme/schemata")) { "Abrechnungsschemata" }
+            }
             @if sums.count > 0 {
             (parts::sums(&of, [("angeliefert", kg(sums.anliefermenge_kg)), ("netto", kg(sums.netto_menge_kg))]))
         } },
@@ -71,13 +76,23 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         p.actions {
             a.button href=(format!("{here}/pdf")) { "Annahmeschein (PDF)" }
             (request.links(links))
-            @if request.may_change() && schein.status != AnnahmescheinStatus::Storniert { a.button href=(format!("{here}/analyse")) { "Analyse eintragen" } }
-            @if request.may_change() && schein.status == AnnahmescheinStatus::Offen {
-                a.button href=(format!("{here}/freigabe")) { @if schein.gesperrt { "Freigeben" } @else { "Anderes Schema" } }
-                @if let (Some(partner), false) = (schein.partner_id, schein.gesperrt) { a.button href=(request.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) { "Abrechnen" } }
+            @if request.may_change() && schein.status != AnnahmescheinStatus::Storniert {
+                a.button href=(format!("{here}/analyse")) { "Analyse eintragen" }
             }
-            @if request.may_change() && schein.abrechnung_id.is_some() { a.button href=(format!("{here}/korrektur")) { "Abrechnung korrigieren" } }
-            @if request.may_change() && schein.status == AnnahmescheinStatus::Offen { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+            @if request.may_change() && schein.status == AnnahmescheinStatus::Offen {
+                a.button href=(format!("{here}/freigabe")) {
+                    @if schein.gesperrt { "Freigeben" } @else { "Anderes Schema" }
+                }
+                @if let (Some(partner), false) = (schein.partner_id, schein.gesperrt) {
+                    a.button href=(request.of_firma(&format!("annahme/abrechnen?partner_id={partner}"))) { "Abrechnen" }
+                }
+            }
+            @if request.may_change() && schein.abrechnung_id.is_some() {
+                a.button href=(format!("{here}/korrektur")) { "Abrechnung korrigieren" }
+            }
+            @if request.may_change() && schein.status == AnnahmescheinStatus::Offen {
+                a.button.danger href=(format!("{here}/storno")) { "Stornieren" }
+            }
         }
     };
     Ok(frame::page(request, &schein.belegnummer, body))
@@ -118,7 +133,10 @@ fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
 
 pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
-    let what = html! { (schein.belegnummer) " zählt dann nicht mehr, und seine Wiegung ist wieder frei. Rückgängig machen lässt sich das nicht." };
+    let what = html! {
+        (schein.belegnummer)
+        " zählt dann nicht mehr, und seine Wiegung ist wieder frei. Rückgängig machen lässt sich das nicht."
+    };
     storno::show(request, "Annahmeschein stornieren", None, what)
 }
 

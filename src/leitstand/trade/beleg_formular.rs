@@ -1,7 +1,9 @@
-//! The form of a document: a new one, one made from another or from a weighing, and the change of one that is open.
+//! The form of a document: a new one, one made from another or from a weighing, and the change of an open
+//! one.
 //!
-//! It works in steps, each of which shows it again: what is meant is chosen, a position taken out, the whole tried. Where
-//! the browser runs scripts it is tried while one types, and only what came of it is put in place.
+//! It works in steps, each of which shows the form again: choosing what is meant, removing a position, trying
+//! the whole. If the browser runs scripts, the form is tried while the person types, and only the results are
+//! replaced.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, o
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
 use super::vorlage::{self, Fields};
 use crate::goods::kontrakte;
-use crate::leitstand::kit::done::{Done, FirmaChange, PREVIEW, TRY, tried_with};
+use crate::leitstand::kit::done::{Done, FirmaChange, PREVIEW, Response, TRY, tried_with};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, joined, lines, made_from, number, refusal, with_way_back};
@@ -30,10 +32,12 @@ use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle, Seite};
 use crate::rules::verweis::parse_uuid;
 use crate::trade::belege;
 
-/// What a new document is called in the address: its type, or GS, the Gutschrift that the company writes for its supplier.
+/// The `typ` in the address of a new Gutschrift, which the company writes for its supplier; other documents
+/// use their type.
 const GUTSCHRIFT: &str = "GS";
 
-/// The field of a new document by which a form that is sent twice is known again, and its external_ref.
+/// The field that identifies the form of a new document, so that sending it twice creates one document; and
+/// the prefix of its external_ref.
 const ONCE: &str = "einmal";
 pub const WRITTEN_HERE: &str = "leitstand-";
 
@@ -58,12 +62,15 @@ pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         true => stepped(request, db)?,
         false => filled_in(request, vorlage::of_query(request, db, typ)?),
     };
-    let inside = html! { (made_from(&request, ONCE, Uuid::now_v7())) (inside(&request, db, typ, typ != BelegTyp::Er || is_gutschrift)?) };
+    let inside = html! {
+        (made_from(&request, ONCE, Uuid::now_v7()))
+        (inside(&request, db, typ, typ != BelegTyp::Er || is_gutschrift)?)
+    };
     let form = form(&request, inside, "Speichern", false);
     Ok(frame::steps_page(&request, &title, with_way_back(form, request.of_firma("belege"))))
 }
 
-/// The kinds of documents, each with its form.
+/// The kinds of documents, each with a link to its form.
 fn kinds(request: &PageRequest) -> Markup {
     let to = |typ: &str| request.of_firma(&format!("belege/neu?typ={typ}"));
     let of = |seite: Seite| BelegTyp::ALL.iter().filter(move |typ| typ.seite() == seite);
@@ -75,7 +82,10 @@ fn kinds(request: &PageRequest) -> Markup {
                 @if seite == Seite::Einkauf { a.button href=(to(GUTSCHRIFT)) { "Gutschrift an einen Lieferanten" } }
             }
         }
-        p { "Was aus einem anderen Beleg folgt, die Rechnung zum Lieferschein etwa, beginnt am besten auf dessen Seite, und was gewogen wurde, auf der Seite der Wiegung: Dann steht schon alles da." }
+        p {
+            "Was aus einem anderen Beleg folgt, die Rechnung zum Lieferschein etwa, beginnt am besten auf \
+             dessen Seite, und was gewogen wurde, auf der Seite der Wiegung: Dann steht schon alles da."
+        }
     }
 }
 
@@ -92,7 +102,8 @@ pub fn show_change(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     if beleg.status != BelegStatus::Offen || positions > ROWS_MAX {
         let why = match beleg.status {
             BelegStatus::Offen => format!(
-                "{positions} Positionen sind für diese Seite zu viele ({ROWS_MAX} gehen). Ihn ändert das Programm, das ihn geschrieben hat."
+                "{positions} Positionen sind für diese Seite zu viele ({ROWS_MAX} gehen). Ihn ändert das \
+                 Programm, das ihn geschrieben hat."
             ),
             status => format!("Der Beleg ist {}; ändern geht nur, solange er offen ist.", status.as_str()),
         };
@@ -118,21 +129,19 @@ pub fn change(request: &PageRequest) -> Result<FirmaChange> {
     Ok(Box::new(move |tx| write(&request, tx, Some(id))))
 }
 
-/// Writes what the form says, or only tries it.
+/// Writes the document of the form, or only tries it.
 fn write(request: &PageRequest, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<Done> {
     let Some(step) = request.step() else { return stored(request, tx, id) };
     tried_with(tx, || {
         let done = stored(request, tx, id)?;
         let beleg = belege::with_positions(tx, done.subject.unwrap_or_default())?;
-        let sheet = match step == PREVIEW {
-            true => Some(
-                belege::draft(tx, &beleg, id.is_some())
-                    .map_err(|failure| entwurf::refused(request, failure))?,
-            ),
-            false => None,
-        };
-        let sheet = sheet.map(Box::new);
-        Ok((json!({"beleg": beleg, "hinweise": done.answer["hinweise"]}), sheet))
+        if step == PREVIEW {
+            let sheet = belege::draft(tx, &beleg, id.is_some());
+            return Ok(Response::Sheet(Box::new(
+                sheet.map_err(|failure| entwurf::refused(request, failure))?,
+            )));
+        }
+        Ok(Response::Tried(Ok(json!({"beleg": beleg, "hinweise": done.answer["hinweise"]}))))
     })
 }
 
@@ -144,7 +153,8 @@ fn stored(request: &PageRequest, tx: &WriteTx<'_>, id: Option<Uuid>) -> Result<D
         None => (Method::Post, "/api/v1/belege".to_owned(), "Der Beleg ist gespeichert; er ist noch offen."),
     };
     if let (None, Some(typ)) = (id, typ_in(request)) {
-        // The same form twice is one document; what is only tried is another one.
+        // A form sent twice makes one document; a trial has no external_ref, so that it is never taken for
+        // the document.
         let nummer = request.filled(ONCE).and_then(parse_uuid).filter(|_| request.step().is_none());
         body["external_ref"] = json!(nummer.map(|nummer| format!("{WRITTEN_HERE}{nummer}")));
         body["beleg_typ"] = json!(typ.as_str());
@@ -162,7 +172,8 @@ fn filled_in(request: &PageRequest, fields: Fields) -> PageRequest {
     request
 }
 
-/// The form as it stands after the step that was asked for, and with what can only be meant.
+/// The form after the requested step, with partner and articles chosen if only one record matches the typed
+/// words.
 fn stepped(request: &PageRequest, db: &Snapshot<'_>) -> Result<PageRequest> {
     let mut request = request.clone();
     let step = request.step().unwrap_or_default().to_owned();
@@ -213,7 +224,7 @@ fn choose_artikel(request: &mut PageRequest, at: usize, artikel: Option<&Artikel
     set(request, artikel.map(|artikel| vorlage::artikel(at, artikel)));
 }
 
-/// Takes a row out; those behind it move up.
+/// Removes a row; those after it move up.
 fn take_out(request: &mut PageRequest, at: &str) {
     let Ok(gone) = at.parse::<usize>() else { return };
     let fields = std::mem::take(&mut request.form.fields);
@@ -226,13 +237,12 @@ fn take_out(request: &mut PageRequest, at: &str) {
 }
 
 fn partners_found(request: &PageRequest, db: &Snapshot<'_>) -> Result<Records<Kunde>> {
-    match request.filled(PARTNER) {
-        Some(typed) => kunden::list(&db.tx, &kunden::Auswahl::of_search(Some(typed)), FOUND),
-        None => Ok(Records::empty(0)),
-    }
+    let auswahl = kunden::Auswahl { suche: request.filled(PARTNER), ..kunden::Auswahl::default() };
+    if auswahl.suche.is_some() { kunden::list(&db.tx, &auswahl, FOUND) } else { Ok(Records::empty(0)) }
 }
 
-/// All that the form shows, the fields and what came of them where it was tried.
+/// The content of the form: its fields, and their results if it was tried. The first button is the one that the
+/// Enter key presses.
 fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bool) -> Result<Markup> {
     let filled: Vec<_> = entwurf::rows(request).into_iter().collect();
     let shown = filled.last().map_or(1, |last| last + 2).min(ROWS_MAX);
@@ -250,32 +260,33 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
     let rows = (0..shown).map(one).collect::<Result<Vec<_>>>()?;
     let names: Vec<&str> = request.form.fields.iter().map(|(name, _)| name.as_str()).collect();
     Ok(html! {
-        // What the key Enter presses.
         button.unseen type="submit" name="schritt" value=(TRY) tabindex="-1" aria-hidden="true" { "Prüfen" }
-        (refusal(request, &names))
-        (head(request, db, typ, partner.as_ref())?)
-        p.soft { "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt (Einheit, Preis, Steuer), kommt von selbst." }
-        @for row in &rows { (row) }
-        @if shown == filled.len() { p { "Mehr als " (ROWS_MAX) " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." } }
-        details { summary { "Zahlungsziel, Skonto, Notizen" }
-            div.fields {
-                @for (name, label) in HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"]) { (field(request, name, label, "text", "", "off")) }
-                (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
-            }
-            (lines(request, "notizen", "Notizen", ""))
-        }
-        @if let Some(id) = request.filled("vorgaenger_beleg_id") { input type="hidden" name="vorgaenger_beleg_id" value=(id); }
+        (refusal(request, &names)) (head(request, db, typ, partner.as_ref())?)
+        p.soft { "Partner und Artikel findet man mit Nummer oder Name, Artikel auch mit der EAN. Was leer bleibt \
+             (Einheit, Preis, Steuer), kommt von selbst." }
+        @for row in &rows { (row) } @if shown == filled.len() { p { "Mehr als " (ROWS_MAX)
+            " Positionen gehen hier nicht. Bitte auf mehrere Belege verteilen." } }
+        details { summary { "Zahlungsziel, Skonto, Notizen" } div.fields {
+            @for (name, label) in
+                HEAD_NUMBERS.into_iter().zip(["Zahlungsziel (Tage)", "Skonto (Tage)", "Skonto (%)"])
+            { (field(request, name, label, "text", "", "off")) }
+            (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
+        } (lines(request, "notizen", "Notizen", "")) }
+        @if let Some(id) = request.filled("vorgaenger_beleg_id") {
+            input type="hidden" name="vorgaenger_beleg_id" value=(id); }
         (sums(request, &filled))
-        p { button.second type="submit" name="schritt" value=(TRY) { "Prüfen" } " rechnet und zeigt Hinweise, ohne zu speichern." }
-        @if has_sheet {
-            p { button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" { "Vorschau des Blatts" } " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern." }
-        }
+        p { button.second type="submit" name="schritt" value=(TRY) { "Prüfen" }
+            " rechnet und zeigt Hinweise, ohne zu speichern." }
+        @if has_sheet { p {
+            button.second type="submit" name="schritt" value=(PREVIEW) formtarget="_blank" { "Vorschau des Blatts" }
+            " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern."
+        } }
     })
 }
 
-/// The rows that a script wants whole, which says in `zeilen` where something was typed since it last asked; those that are
-/// refused besides. Of the others it is told what they come to: with all that can be chosen in each, a hundred rows would be
-/// hundreds of KB at each pause. None: all of them.
+/// The rows that a script needs in full: those in which something was typed since its last request, listed in
+/// `zeilen`, and the refused ones. For the others it only needs the results: with all their options, a
+/// hundred rows would be hundreds of KB at each pause. `None`: all rows.
 fn wanted_rows(request: &PageRequest) -> Option<BTreeSet<usize>> {
     if !request.is_sent("zeilen") {
         return None;
@@ -289,7 +300,7 @@ fn wanted_rows(request: &PageRequest) -> Option<BTreeSet<usize>> {
     Some(typed.chain(refused).collect())
 }
 
-/// Partner and days.
+/// Partner and dates.
 fn head(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, partner: Option<&Kunde>) -> Result<Markup> {
     let label = if typ.seite() == Seite::Verkauf { "Kunde" } else { "Lieferant" };
     let found = if partner.is_some() { Records::empty(0) } else { partners_found(request, db)? };
@@ -302,29 +313,45 @@ fn head(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, partner: Option
         fieldset.fields.head { legend { "Kopf" }
             div { (field(request, PARTNER, label, "text", "", "off")) (meant_by(request, PARTNER, meant, &found, one)) }
             (field(request, "beleg_datum", "Belegdatum", "date", "", "off"))
-            @if typ.lagerrolle() == Lagerrolle::Keine { (field(request, "liefertermin", "Liefertermin", "date", "", "off")) }
+            @if typ.lagerrolle() == Lagerrolle::Keine {
+                (field(request, "liefertermin", "Liefertermin", "date", "", "off"))
+            }
             @else { (field(request, "lieferdatum", "Lieferdatum", "date", "", "off")) }
             @if typ == BelegTyp::An { (field(request, "gueltig_bis", "Gültig bis", "date", "", "off")) }
-            @if typ == BelegTyp::Er { (field(request, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off")) }
+            @if typ == BelegTyp::Er {
+                (field(request, "fremdbelegnummer", "Nummer des Lieferanten", "text", "", "off"))
+            }
         }
     })
 }
 
-/// What the document comes to, and what there is to say of it as a whole.
+/// The sums of the document, and the hints about it as a whole.
 fn sums(request: &PageRequest, filled: &[usize]) -> Markup {
     let tried = request.tried.as_ref().map(|tried| &tried["beleg"]);
     html! {
         div id="summe" data-rechnet-teil aria-live="polite" {
             @if let Some(beleg) = tried {
-                dl { @for (label, field) in [("Netto (EUR)", "summe_netto"), ("Steuer (EUR)", "summe_mwst"), ("Brutto (EUR)", "summe_brutto")] {
-                    div { dt { (label) } dd { strong { (number(text_of(beleg, field))) } } }
-                } }
+                dl {
+                    @for (label, field) in [
+                        ("Netto (EUR)", "summe_netto"),
+                        ("Steuer (EUR)", "summe_mwst"),
+                        ("Brutto (EUR)", "summe_brutto")
+                    ] {
+                        div { dt { (label) } dd { strong { (number(text_of(beleg, field))) } } }
+                    }
+                }
             } @else if let Some(refusal) = &request.refusal {
-                @let row = refusal.feld.as_deref().and_then(entwurf::parts).map(|(at, _)| format!("Position {}: ", at + 1));
+                @let row = refusal
+                    .feld
+                    .as_deref()
+                    .and_then(entwurf::parts)
+                    .map(|(at, _)| format!("Position {}: ", at + 1));
                 p.soft { "Noch nicht vollständig. " (row.unwrap_or_default()) (refusal.message) }
             }
             @else { p.soft { "Die Summen stehen hier nach „Prüfen“." } }
-            @for (_, message) in hints(request, filled).filter(|(field, _)| !field.starts_with("items[")) { p.hinweis { (message) } }
+            @for (_, message) in hints(request, filled).filter(|(field, _)| !field.starts_with("items[")) {
+                p.hinweis { (message) }
+            }
         }
     }
 }

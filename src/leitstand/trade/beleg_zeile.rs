@@ -1,4 +1,4 @@
-//! A position in the form of a document: its fields, what its words mean, what may be chosen, and what came of it.
+//! A position in the form of a document: its fields, the meaning of its words, its options, and its result.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -19,10 +19,10 @@ use crate::rules::fixed::Quantity;
 use crate::rules::price::tier_price;
 use crate::rules::verweis::parse_uuid;
 
-/// Records of which one may be meant that are shown.
+/// Most records shown that the typed words may mean.
 pub const FOUND: Page = Page { limit: Some(8), offset: 0 };
 
-/// Batches of an article, contracts of a partner that may be chosen.
+/// Most batches of an article, and most contracts of a partner, on offer.
 pub const CHOICES: Page = Page { limit: Some(50), offset: 0 };
 
 /// A position of the form.
@@ -30,7 +30,7 @@ pub struct Row<'r> {
     pub at: usize,
     pub typ: BelegTyp,
     pub kontrakte: &'r [Kontrakt],
-    /// The rows in which something stands.
+    /// The rows that are not blank.
     pub filled: &'r [usize],
 }
 
@@ -45,7 +45,9 @@ pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Ma
     Ok(html! {
         fieldset.row id=(format!("position-{at}")) {
             legend { "Position " (at + 1) }
-            @for name in &hidden { @if let Some(value) = request.filled(name) { input type="hidden" name=(name) value=(value); } }
+            @for name in &hidden {
+                @if let Some(value) = request.filled(name) { input type="hidden" name=(name) value=(value); }
+            }
             div.wide { (text(ARTIKEL, "Artikel")) (article_meant(request, db, at, artikel)?) }
             (text("menge", if is_weighed { "Menge (leer: wie gewogen)" } else { "Menge" }))
             (text("einheit", "Einheit"))
@@ -64,12 +66,16 @@ pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Ma
                 (text("mwst_satz", "Steuersatz (%)"))
             }
             (outcome(request, db, row)?)
-            @if row.filled.contains(&at) { div.wide { button.second type="submit" name="schritt" value=(format!("weg={at}")) { "Position " (at + 1) " entfernen" } } }
+            @if row.filled.contains(&at) { div.wide {
+                button.second type="submit" name="schritt" value=(format!("weg={at}")) {
+                    "Position " (at + 1) " entfernen"
+                }
+            } }
         }
     })
 }
 
-/// Which article the words of a row mean.
+/// The article that the words of a row mean.
 fn article_meant(
     request: &PageRequest,
     db: &Snapshot<'_>,
@@ -84,7 +90,7 @@ fn article_meant(
     Ok(meant_by(request, &name(at, ARTIKEL), meant, &found, one))
 }
 
-/// Articles that the words of a row may mean.
+/// The articles that the words of a row may mean.
 pub fn articles_found(request: &PageRequest, db: &Snapshot<'_>, at: usize) -> Result<Records<ArtikelZeile>> {
     let auswahl = Auswahl { suche: request.filled(&name(at, ARTIKEL)), ..Auswahl::default() };
     match auswahl.suche {
@@ -93,7 +99,7 @@ pub fn articles_found(request: &PageRequest, db: &Snapshot<'_>, at: usize) -> Re
     }
 }
 
-/// What words mean, or what they may mean, to be chosen from: the step of each, and its words.
+/// The record that words mean, or a choice of those that they may mean: the step of each, and its label.
 pub fn meant_by<T>(
     request: &PageRequest,
     field: &str,
@@ -111,14 +117,16 @@ pub fn meant_by<T>(
                 span.unseen { "Gemeint ist " (name) }
             } @else if !found.rows.is_empty() {
                 p { "Bitte auswählen:" }
-                @for (step, label) in found.rows.iter().map(one) { button.second type="submit" name="schritt" value=(step) { (label) } }
+                @for (step, label) in found.rows.iter().map(one) {
+                    button.second type="submit" name="schritt" value=(step) { (label) }
+                }
                 @if more > 0 { p { "und " (more) " mehr; bitte mehr eintippen." } }
             } @else if !typed.is_empty() { p.refused { "Dazu ist nichts gefunden." } }
         }
     }
 }
 
-/// Batches of an article that goes out: the one that should leave first stands first.
+/// A choice of batches for an article that goes out; the one that should leave first comes first.
 fn batch(
     request: &PageRequest,
     db: &Snapshot<'_>,
@@ -158,7 +166,7 @@ fn batch(
     Ok(choice(request, &name, "Charge (die älteste zuerst)", options, ""))
 }
 
-/// The positions of contracts on which the article is bought or sold.
+/// A choice of contract positions for the article.
 fn contract(request: &PageRequest, at: usize, artikel: &Artikel, kontrakte: &[Kontrakt]) -> Markup {
     let of_article = kontrakte.iter().flat_map(|kontrakt| {
         let here = kontrakt.positionen.iter().filter(|position| position.artikel_id == Some(artikel.id));
@@ -184,7 +192,8 @@ pub fn text_of<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// What a position came to: its price and from where it is, its rate and why, its sum, and what there is to say of it.
+/// The result of a position: its price and where that comes from, its rate and the reason, its sum and its
+/// hints.
 pub fn outcome(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Markup> {
     let Row { at, typ, filled, .. } = *row;
     let artikel = entwurf::artikel(request, &db.tx, at)?;
@@ -206,17 +215,26 @@ pub fn outcome(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Resul
     Ok(html! {
         div.wide.outcome id=(format!("ergebnis-{at}")) data-rechnet-teil aria-live="polite" {
             @if let Some(tried) = tried {
-                p { (in_unit(amount(text_of(tried, "menge")), tried["einheit"].as_str())) " × " (price(text_of(tried, "ep_netto"))) " €" (source)
-                    @if text_of(tried, "rabatt_prozent") != "0.00" { " − " (amount(text_of(tried, "rabatt_prozent"))) " %" }
-                    " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer " (amount(text_of(tried, "mwst_satz"))) " %" (tax_reason(text_of(tried, "steuer_kategorie"))) }
-                @for met in tried["gegenbelege"].as_array().into_iter().flatten() { p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) } }
+                p {
+                    (in_unit(amount(text_of(tried, "menge")), tried["einheit"].as_str())) " × "
+                    (price(text_of(tried, "ep_netto"))) " €" (source)
+                    @if text_of(tried, "rabatt_prozent") != "0.00" {
+                        " − " (amount(text_of(tried, "rabatt_prozent"))) " %"
+                    }
+                    " = " strong { (number(text_of(tried, "gesamtpreis"))) " €" } " netto, Steuer "
+                    (amount(text_of(tried, "mwst_satz"))) " %"
+                    (tax_reason(text_of(tried, "steuer_kategorie")))
+                }
+                @for met in tried["gegenbelege"].as_array().into_iter().flatten() {
+                    p.soft { "trifft " (text_of(met, "beleg_nummer")) ": " (amount(text_of(met, "menge"))) }
+                }
             }
             @for (_, message) in hints(request, filled).filter(|(field, _)| is_here(field)) { p.hinweis { (message) } }
         }
     })
 }
 
-/// Whether the price of a position is that of the tier which its quantity reaches.
+/// Whether the price of a position is that of the tier that its quantity reaches.
 fn is_tier_price(db: &Snapshot<'_>, artikel: &Artikel, tried: &Value) -> Result<bool> {
     let is_own_unit = tried["einheit"].as_str() == artikel.einheit.as_deref();
     let menge = Quantity::parse(text_of(tried, "menge")).ok().filter(|_| is_own_unit);
@@ -236,7 +254,7 @@ fn tax_reason(kategorie: &str) -> &'static str {
     }
 }
 
-/// The hints of what was tried: the field of the form, and the sentence.
+/// The hints of a trial: the field of the form, and the sentence.
 pub fn hints<'a>(request: &'a PageRequest, filled: &'a [usize]) -> impl Iterator<Item = (String, &'a str)> {
     let hints = request.tried.as_deref().and_then(|tried| tried["hinweise"].as_array());
     hints.into_iter().flatten().map(|hint| {

@@ -1,4 +1,5 @@
-//! Documents: the list with its search, one with positions and history, its sheet and e-invoice, and its end.
+//! Documents: the list with its search, a record with positions and history, its sheet and e-invoice, and its
+//! cancellation.
 
 use std::collections::BTreeSet;
 
@@ -45,16 +46,22 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/belege")?;
     let typed = request.filled_param("betrag");
     let betrag = typed.and_then(typed_money);
-    let auswahl = belege::Auswahl { betrag, ..belege::auswahl(&db.tx, &query)? };
+    let auswahl = belege::Auswahl { betrag, ..belege::Auswahl::of(&db.tx, &query)? };
     let found = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
-        empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie hier; vielleicht ist auch die Suche zu eng.",
+        empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie \
+         hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
             (filter(request, "suche", "Suche", "search"))
             (filter_choice(request, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
             (filter(request, "von", "Von", "date"))
             (filter(request, "bis", "Bis", "date"))
-            (filter_choice(request, "status", "Status", BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))))
+            (filter_choice(
+                request,
+                "status",
+                "Status",
+                BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))
+            ))
             (filter(request, "betrag", &format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX)), "text"))
         },
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
@@ -84,22 +91,30 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         (facts(&facts_of(&beleg)))
         div.actions {
-            @if papiere.pdf.is_ok() { a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } } }
+            @if papiere.pdf.is_ok() {
+                a.button href=(format!("{here}/pdf")) { @if is_open { "Vorschau (PDF)" } @else { "Blatt (PDF)" } }
+            }
             @if papiere.erechnung.is_ok() { a.button href=(format!("{here}/erechnung")) { "E-Rechnung (XML)" } }
             (request.links([(Some(beleg.kunde_id), "partner", "Partner")]))
             @if request.may_change() {
                 @if papiere.pdf.is_ok() { (versendet::button(&beleg, &here)) }
-                @if is_open { a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(request, &beleg, &here)) }
-                @if beleg.status == BelegStatus::Abgeschlossen { a.button href=(format!("{here}/erledigen")) { "Erledigt" } }
-                @for (query, words) in next_documents(&beleg) { a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) } }
-                @if !is_cancelled && beleg.storno_von_beleg_id.is_none() { a.button.danger href=(format!("{here}/storno")) { "Stornieren" } }
+                @if is_open {
+                    a.button href=(format!("{here}/aendern")) { "Ändern" } (abschluss::button(request, &beleg, &here))
+                }
+                @if beleg.status == BelegStatus::Abgeschlossen {
+                    a.button href=(format!("{here}/erledigen")) { "Erledigt" }
+                }
+                @for (query, words) in next_documents(&beleg) {
+                    a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) }
+                }
+                @if !is_cancelled && beleg.storno_von_beleg_id.is_none() {
+                    a.button.danger href=(format!("{here}/storno")) { "Stornieren" }
+                }
             }
         }
         (missing_of(&beleg, &papiere))
-        h2 { "Positionen" }
-        (positions(beleg.positionen.as_deref().unwrap_or_default()))
-        (chain(request, db, &beleg)?)
-        (counterparts(request, &beleg))
+        h2 { "Positionen" } (positions(beleg.positionen.as_deref().unwrap_or_default()))
+        (chain(request, db, &beleg)?) (counterparts(request, &beleg))
         (movements(request, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
         (versendet::sent(request, db, beleg.id)?)
@@ -108,7 +123,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &beleg.beleg_nummer, body))
 }
 
-/// What is written next of a document that stands: how its form begins, and what it is called.
+/// The documents that may follow a valid one: the query of each form, and its label.
 fn next_documents(beleg: &Beleg) -> &'static [(&'static str, &'static str)] {
     if beleg.status == BelegStatus::Storniert || beleg.storno_von_beleg_id.is_some() {
         return &[];
@@ -176,7 +191,7 @@ fn positions(positions: &[BelegPosition]) -> Markup {
         .render()
 }
 
-/// What a document follows from, and what followed from it: documents, weighings, goods-receipt notes, contracts (D8).
+/// The predecessors and successors of a document: documents, weighings, receipts, contracts (D8).
 fn chain(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Markup> {
     let glied = |what: &'static str, glied: &Kettenglied| {
         let is = format!("{}, {}", glied.beleg_typ.bezeichnung(), glied.status.as_str());
@@ -208,11 +223,14 @@ fn chain(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Mark
     }
     Ok(html! { @if !rows.is_empty() {
         h2 { "Zusammenhang" }
-        (linked("Zusammenhang", "", &rows, |[to, ..]: &[String; 4]| to.clone()).text("Nummer", |[_, number, ..]| number.clone()).text("Was", |[_, _, what, _]| what.clone()).text("Stand", |[.., is]| is.clone()))
+        (linked("Zusammenhang", "", &rows, |[to, ..]: &[String; 4]| to.clone())
+            .text("Nummer", |[_, number, ..]| number.clone())
+            .text("Was", |[_, _, what, _]| what.clone())
+            .text("Stand", |[.., is]| is.clone()))
     } })
 }
 
-/// What the positions have met (D8).
+/// The counterparts of the positions (D8).
 fn counterparts(request: &PageRequest, beleg: &Beleg) -> Markup {
     let of_position = |position: &BelegPosition| {
         let met = position.gegenbelege.iter().flatten().cloned();
@@ -223,7 +241,12 @@ fn counterparts(request: &PageRequest, beleg: &Beleg) -> Markup {
     let to = |(_, met): &(_, Gegenbeleg)| request.page_of("belege", met.beleg_id);
     html! { @if !met.is_empty() {
         h2 { "Gegenbelege" }
-        (linked("Gegenbelege", "", &met, to).text("Nummer", |(_, met)| met.beleg_nummer.clone()).text("Art", |(_, met)| met.beleg_typ.bezeichnung().to_owned()).numbers("Position", |((number, _), _)| number.to_string()).text("Bezeichnung", |((_, name), _)| name.clone()).numbers("Menge", |(_, met)| amount(met.menge)))
+        (linked("Gegenbelege", "", &met, to)
+            .text("Nummer", |(_, met)| met.beleg_nummer.clone())
+            .text("Art", |(_, met)| met.beleg_typ.bezeichnung().to_owned())
+            .numbers("Position", |((number, _), _)| number.to_string())
+            .text("Bezeichnung", |((_, name), _)| name.clone())
+            .numbers("Menge", |(_, met)| amount(met.menge)))
     } }
 }
 
@@ -235,7 +258,11 @@ fn movements(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Marku
     };
     Ok(html! { @if !moved.is_empty() {
         h2 { "Lagerbewegungen" }
-        (linked("Lagerbewegungen", "", &moved, to).text("Charge", number).text("Artikel", |moved| moved.artikel.clone()).numbers("Menge", |moved| signed(moved.menge)).text("Einheit", |moved| or_blank(&moved.einheit)))
+        (linked("Lagerbewegungen", "", &moved, to)
+            .text("Charge", number)
+            .text("Artikel", |moved| moved.artikel.clone())
+            .numbers("Menge", |moved| signed(moved.menge))
+            .text("Einheit", |moved| or_blank(&moved.einheit)))
     } })
 }
 
@@ -244,7 +271,10 @@ fn history(request: &PageRequest, db: &Snapshot<'_>, id: Uuid, here: &str) -> Re
     let named = named(request, db, rows, |step| step.key_id.as_deref())?;
     Ok(html! {
         h2 { "Verlauf" }
-        (table("Was geschah, das Neueste zuerst", "Seit dem Anlegen ist nichts geändert worden.", &named).text("Wann", |(step, _)| moment(step.am)).text("Was geschah", |(step, _)| step.aktion.in_words().to_owned()).text("Wer", |(_, who)| who.clone()))
+        (table("Was geschah, das Neueste zuerst", "Seit dem Anlegen ist nichts geändert worden.", &named)
+            .text("Wann", |(step, _)| moment(step.am))
+            .text("Was geschah", |(step, _)| step.aktion.in_words().to_owned())
+            .text("Wer", |(_, who)| who.clone()))
         @if count > i64::from(ROWS) { (pager(request, here, count)) }
     })
 }

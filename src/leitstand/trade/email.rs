@@ -1,4 +1,4 @@
-//! A final document by e-mail: its form, the way to the mail server, and what was sent.
+//! A final document by e-mail: its form, sending it through the mail server, and what was sent.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::belege::art_of;
 use super::versendet::{company, is_final};
-use crate::leitstand::kit::done::{Done, FirmaChange, Outgoing};
+use crate::leitstand::kit::done::{Done, FirmaChange, Outgoing, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, lines, made_from, number, refusal, with_way_back};
@@ -23,15 +23,15 @@ use crate::rules::plausible::is_email;
 use crate::rules::verweis::parse_uuid;
 use crate::trade::belege::{self, Beleg};
 
-/// Addresses that a mail goes to at most.
+/// Most recipients of a mail.
 const TO_MAX: usize = 5;
 
-/// The field by which a form that is sent twice is known again.
+/// The field that identifies a form, so that sending it twice sends one mail.
 const ONCE: &str = "einmal";
 
 const FIELDS: [&str; 3] = ["an", "betreff", "text"];
 
-/// What an address may have in a link as it is.
+/// Characters of an address that a link may contain as they are.
 const ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'@').remove(b'.').remove(b'-').remove(b'_').remove(b',');
 
 fn words_of(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Worte> {
@@ -44,7 +44,7 @@ fn words_of(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<W
     ])
 }
 
-/// The document, or why it does not go out.
+/// Returns the document; refuses one that may not be sent.
 fn outgoing(request: &PageRequest, db: &Snapshot<'_>) -> Result<Beleg> {
     let beleg = belege::found(&db.tx, request.uuid(0)?)?;
     match is_final(&beleg) {
@@ -84,7 +84,8 @@ fn recipient(db: &Snapshot<'_>, beleg: &Beleg) -> Result<String> {
     Ok(kunden::find(&db.tx, beleg.kunde_id)?.and_then(|kunde| kunde.email).unwrap_or_default())
 }
 
-/// Without a mail server: the program of this machine writes the mail, and the file is attached by hand.
+/// Without a mail server, the mail program of the person's machine writes the mail, and the person attaches
+/// the file.
 fn by_hand(
     request: &PageRequest,
     beleg: &Beleg,
@@ -95,7 +96,10 @@ fn by_hand(
     let to = utf8_percent_encode(to, ADDRESS);
     let mailto = format!("mailto:{to}?subject={}&body={}", part(subject), part(text));
     html! {
-        p { "Für diese Firma ist kein Mailserver eingetragen. Das E-Mail-Programm dieses Rechners kann die Nachricht schreiben; die Datei hängt man selbst an." }
+        p {
+            "Für diese Firma ist kein Mailserver eingetragen. Das E-Mail-Programm dieses Rechners kann die \
+             Nachricht schreiben; die Datei hängt man selbst an."
+        }
         div.actions {
             a.button href=(mailto) { "E-Mail schreiben" }
             a.button href=(format!("{back}/pdf")) download=(format!("{}.pdf", beleg.beleg_nummer)) { "Datei (PDF)" }
@@ -105,7 +109,7 @@ fn by_hand(
     }
 }
 
-/// What was typed, all mistakes at once: addresses, subject and text.
+/// Parses addresses, subject and text; refuses with all mistakes at once.
 fn typed(request: &PageRequest) -> Result<(Vec<String>, String, String)> {
     let mut mistakes = Refusals::default();
     let wrong = |field: &str, message: &str| Refusal::field(Code::WertUngueltig, field, message);
@@ -168,14 +172,15 @@ pub fn send(request: &PageRequest, db: &Snapshot<'_>) -> Result<Outgoing> {
     Ok(Outgoing { begun: Some(Box::new(begun)), send: Box::new(send) })
 }
 
-/// Where it leads: to the document, or back to the form as it was typed.
+/// Redirects to the document, or back to the form as it was typed.
 fn shown(ergebnis: &Ergebnis, page: &str, form: &[(String, String)]) -> Done {
     match ergebnis {
         Ergebnis::Gesendet => Done::to(page.to_owned(), "Die E-Mail ist beim Mailserver."),
         Ergebnis::Ungewiss(why) => Done::to(page.to_owned(), why),
         Ergebnis::NichtGesendet(why) => {
             let typed = form.iter().filter(|(name, _)| FIELDS.contains(&name.as_str())).cloned().collect();
-            Done { form: typed, ..Done::to(format!("{page}/email"), &format!("Nicht gesendet: {why}")) }
+            let response = Response::Refill(format!("{page}/email"), typed);
+            Done { notes: vec![format!("Nicht gesendet: {why}")], ..Done::of(response) }
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What the form of a document says: its head, its positions, and the body of the request that they make.
+//! Reads the form of a document: its head, its positions, and the body of the request that they make.
 //!
-//! The fields of a position stand behind `items[3].`, as refusals name them. A partner or an article is typed in words;
-//! which one is meant stands beside them, with the words for which it was found: other words mean another one.
+//! The fields of a position are named `items[3].…`, as in refusals. A partner or an article is typed in
+//! words. Beside them stand the record that they mean and the words for which it was found: if the words
+//! change, that record no longer counts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,20 +16,21 @@ use crate::master::artikel::{self, Artikel};
 use crate::master::kunden::{self, Kunde};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Code, Message, Refusal};
 use crate::rules::verweis::parse_uuid;
 use crate::trade::belege::{Beleg, BelegPosition};
 
-/// Positions of a form at most.
+/// Most positions of a form.
 pub const ROWS_MAX: usize = 100;
 
 pub const PARTNER: &str = "partner";
 pub const ARTIKEL: &str = "artikel";
 
-/// A row in which nothing of this stands is not there.
+/// A row in which all of these are blank is ignored.
 const FILLED: [&str; 4] = [ARTIKEL, "bezeichnung", "menge", "ep_netto"];
 
-/// What binds a row to goods of another paper, as long as it is of the article that it was of at first.
+/// Fields that bind a row to the goods of another document or a weighing; they count only while the row has
+/// its original article.
 pub const BOUND: [&str; 2] = ["bezug_beleg_id", "wiegung_id"];
 pub const OF_ARTIKEL: &str = "von_artikel";
 
@@ -61,20 +63,20 @@ pub fn name(at: usize, field: &str) -> String {
     format!("items[{at}].{field}")
 }
 
-/// The row and the field of a name.
+/// The row and the field that a name stands for.
 pub fn parts(name: &str) -> Option<(usize, &str)> {
     let (at, field) = name.strip_prefix("items[")?.split_once("].")?;
     Some((at.parse().ok().filter(|at| *at < ROWS_MAX)?, field))
 }
 
-/// The rows in which something stands.
+/// The rows that are not blank.
 pub fn rows(request: &PageRequest) -> BTreeSet<usize> {
     let filled = request.form.fields.iter().filter(|(_, value)| !value.trim().is_empty());
     let filled = filled.filter_map(|(name, _)| parts(name)).filter(|(_, field)| FILLED.contains(field));
     filled.map(|(at, _)| at).collect()
 }
 
-/// Which record the words of a field mean, if that was chosen for these words.
+/// The record that the words of a field mean, if it was chosen for these words.
 fn chosen(request: &PageRequest, field: &str) -> Option<Uuid> {
     let is_meant = request.field(field) == request.field(&format!("{field}_text"));
     parse_uuid(request.field(&format!("{field}_id"))).filter(|_| is_meant)
@@ -88,7 +90,7 @@ pub fn partner(request: &PageRequest, tx: &Tx<'_>) -> Result<Option<Kunde>> {
     }
 }
 
-/// The article of a row: the one that was chosen, or whose number was typed.
+/// The article of a row: the chosen one, or the only one with the typed number.
 pub fn artikel(request: &PageRequest, tx: &Tx<'_>, at: usize) -> Result<Option<Arc<Artikel>>> {
     let field = name(at, ARTIKEL);
     match (chosen(request, &field), request.filled(&field)) {
@@ -101,8 +103,8 @@ pub fn artikel(request: &PageRequest, tx: &Tx<'_>, at: usize) -> Result<Option<A
     }
 }
 
-/// The body of POST or PUT /belege; `stored` is the document that is changed, whose positions keep what the form does not
-/// show.
+/// The body of POST or PUT /belege. `stored` is the document to change; its positions keep the values that
+/// the form does not show.
 pub fn body(request: &PageRequest, tx: &Tx<'_>, stored: Option<&Beleg>) -> Result<Value> {
     let mut body = Map::new();
     for field in HEAD_TEXTS.into_iter().chain(HEAD_NUMBERS).filter(|field| request.is_sent(field)) {
@@ -128,11 +130,14 @@ fn value(request: &PageRequest, field: &str, is_number: bool) -> Value {
     }
 }
 
+/// An item of the body. If the form names another contract position, the stored contract goes, too; likewise the
+/// reason of a tax rate with the rate.
 fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -> Result<Value> {
     let artikel = artikel(request, tx, at)?;
     let field = name(at, ARTIKEL);
     if artikel.is_none() && request.filled(&field).is_some() {
-        let message = "Welcher Artikel ist gemeint? Bitte auswählen, oder noch einmal „Prüfen“, wenn der gefundene stimmt.";
+        let message = "Welcher Artikel ist gemeint? Bitte auswählen, oder noch einmal „Prüfen“, wenn der \
+             gefundene stimmt.";
         return Err(Refusal::field(Code::ArtikelNichtGefunden, field, message).into());
     }
     let artikel_id = artikel.map(|artikel| artikel.id);
@@ -147,7 +152,6 @@ fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -
         let name = name(at, field);
         request.is_sent(&name) && request.field(&name) != was.unwrap_or_default()
     };
-    // A contract goes with its position, and the reason of a rate with the rate.
     if says_another(
         "kontrakt_position_id",
         was.and_then(|was| was.kontrakt_position_id).map(|id| id.to_string()),
@@ -169,7 +173,8 @@ fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -
     Ok(Value::Object(item))
 }
 
-/// A position as the request that it came from may have said it: a batch that nobody named follows, wherever the row stands.
+/// Rebuilds a position as its request may have named it. A batch that nobody named is left out, so that it is
+/// chosen again.
 fn as_sent(position: &BelegPosition) -> Result<Map<String, Value>> {
     let Value::Object(mut item) = serde_json::to_value(position)? else {
         return Err(Failure::Broken("a position is no object".into()));
@@ -177,43 +182,45 @@ fn as_sent(position: &BelegPosition) -> Result<Map<String, Value>> {
     if !position.charge_gesendet {
         item.remove("charge_id");
     }
-    // Goods at a negative price move nothing by themselves; nobody declined that.
+    // Goods at a negative price book no stock by default; nobody has declined to.
     if position.ep_netto.is_negative() {
         item.remove("lager_buchen");
     }
     Ok(item)
 }
 
-/// The refusal of a request with the fields of the form that it was made from: it has only rows in which something stands.
+/// Renames the fields of a refusal to those of the form. The request counted only the rows that are not
+/// blank.
 pub fn refused(request: &PageRequest, failure: Failure) -> Failure {
     let Failure::Refused(mut refusal) = failure else { return failure };
     let rows: Vec<_> = rows(request).into_iter().collect();
     let in_form = |feld: &str| in_form(&rows, feld);
     refusal.feld = refusal.feld.as_deref().map(in_form);
-    refusal.message = sentence(refusal.code, refusal.message);
+    say(refusal.code, &mut refusal.message);
     for mistake in &mut refusal.fehler {
         mistake.feld = in_form(&mistake.feld);
-        mistake.message = sentence(mistake.error, std::mem::take(&mut mistake.message));
+        say(mistake.error, &mut mistake.message);
     }
     Failure::Refused(refusal)
 }
 
-/// A refusal in the words of the form, where its own tells a program what to send.
-fn sentence(code: Code, message: String) -> String {
+/// Puts a refusal into the words of the form, if its own tell a program what to send.
+fn say(code: Code, message: &mut Message) {
     let own = match code {
         Code::FeldFehlt => "Bitte ausfüllen.",
         Code::ArtikelFehlt => "Bitte einen Artikel eintragen oder einen Text.",
         Code::PreisFehlt => "Der Artikel hat keinen Preis. Bitte eintragen.",
         Code::KeinPdf => {
-            "Das Blatt entsteht erst, wenn in der Verwaltung unter „Firma“ Name, Anschrift und USt-IdNr. oder Steuernummer stehen."
+            "Das Blatt entsteht erst, wenn in der Verwaltung unter „Firma“ Name, Anschrift und USt-IdNr. \
+             oder Steuernummer stehen."
         }
         Code::ChargeFehlt => "Der Artikel wird in Chargen geführt. Bitte die Charge angeben.",
-        _ => return message,
+        _ => return,
     };
-    own.to_owned()
+    *message = own.into();
 }
 
-/// The field of the form in which that of a request stands.
+/// The field of the form for a field of the request.
 pub fn in_form(rows: &[usize], feld: &str) -> String {
     let row = |number: usize| rows.get(number).copied().unwrap_or(number);
     let whole = feld.strip_prefix("items[").and_then(|rest| rest.strip_suffix(']')?.parse().ok());

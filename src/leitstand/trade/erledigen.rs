@@ -1,4 +1,4 @@
-//! A document is paid, and perhaps nothing more comes that belongs to it.
+//! Settling a document: it is paid, and perhaps no counterpart is to come.
 
 use maud::html;
 use serde_json::json;
@@ -13,10 +13,10 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::trade::belege::{self, Beleg};
 
-/// The box of what an invoice, or a delivery, still waits for.
-pub const NOTHING_COMES: &str = "ohne_gegenbeleg";
+/// The checkbox that says that an invoice's delivery, or a delivery's invoice, is not to come.
+pub const NO_COUNTERPART: &str = "ohne_gegenbeleg";
 
-/// What has no counterpart yet and may still have one: `3 Stk Sack`.
+/// Goods without a counterpart that may still get one: `3 Stk Sack`.
 pub fn open_of(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Vec<String>> {
     if beleg.ohne_gegenbeleg {
         return Ok(Vec::new());
@@ -42,7 +42,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             fieldset {
                 legend { "Zu dieser Ware fehlt noch " (counterpart(&beleg)) }
                 ul { @for open in &open { li { (open) } } }
-                label { input type="checkbox" name=(NOTHING_COMES) value="ja" checked[request.is_sent(NOTHING_COMES)];
+                label { input type="checkbox" name=(NO_COUNTERPART) value="ja" checked[request.is_sent(NO_COUNTERPART)];
                     "Es kommt nichts mehr: Spätere Belege treffen diese Ware nicht." }
             }
         }
@@ -51,6 +51,6 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
-    let body = json!({NOTHING_COMES: request.is_sent(NOTHING_COMES)});
+    let body = json!({NO_COUNTERPART: request.is_sent(NO_COUNTERPART)});
     request.change_record(Method::Post, "belege/{id}/erledigen", &body, "belege", "Der Beleg ist erledigt.")
 }

@@ -1,5 +1,5 @@
-//! Where a batch came from and where it went: as a picture, as tables with the same content, and as the sheet for the
-//! authority.
+//! The origin and destination of a batch: as a graph, as tables with the same content, and as the sheet for
+//! the authority.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,8 +27,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let here = request.page_of("chargen", id);
     let is_cut = [&back, &forth].iter().any(|weg| weg.is_cut || weg.deeper);
     let body = html! {
-        p { "Von links nach rechts: wer geliefert hat, woraus " a href=(here) { (charge.charge_nr) } " entstand, was daraus wurde "
-            "und wer es bekam." }
+        p {
+            "Von links nach rechts: wer geliefert hat, woraus " a href=(here) { (charge.charge_nr) }
+            " entstand, was daraus wurde " "und wer es bekam."
+        }
         p.actions {
             a.button href=(format!("{here}/herkunft.csv")) { "CSV für die Behörde" }
             @if is_cut {
@@ -36,7 +38,12 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 a.button href=(format!("{here}/herkunft.csv?richtung=vorwaerts")) { "CSV nur Verbleib" }
             }
         }
-        @if is_cut { p.note { "Es gibt mehr, als hier gezeigt wird: In jede Richtung stehen hier bis zu 100 Chargen und 100 Belege, die neuesten zuerst. Die CSV enthält alles." } }
+        @if is_cut {
+            p.note {
+                "Es gibt mehr, als hier gezeigt wird: In jede Richtung stehen hier bis zu 100 Chargen und \
+                 100 Belege, die neuesten zuerst. Die CSV enthält alles."
+            }
+        }
         (drawn(request, &charge, &back, &forth))
         (section(request, &HERKUNFT, &back))
         (section(request, &VERBLEIB, &forth))
@@ -84,9 +91,9 @@ const VERBLEIB: Richtung = Richtung {
 enum Key {
     Charge(Uuid),
     Auftrag(Uuid),
-    /// A partner, and the batch that was delivered; whether it got it.
+    /// A partner and the delivered batch; `true` if the partner received it.
     Partner(Uuid, Uuid, bool),
-    /// Those that have no box of their own.
+    /// The partners of a batch that share one box; `true` if they received it.
     Weitere(Uuid, bool),
 }
 
@@ -105,7 +112,8 @@ impl Drawing<'_> {
         })
     }
 
-    /// Draws a line as goods flow: from `near` away, or towards it.
+    /// Draws an edge in the direction of the goods: from `near` to `far` forwards, otherwise from `far` to
+    /// `near`.
     fn join(&mut self, near: usize, far: usize, schritt: Schritt) {
         self.graph.edges.insert(match schritt {
             Schritt::Rueckwaerts => (far, near),
@@ -164,14 +172,14 @@ fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
     }
 }
 
-/// What of a batch went through the orders of a way; each order counts once, whatever else came of it.
+/// The quantity of a batch in the orders of a way. Each order counts once, whatever else it produced.
 fn moved(weg: &Weg, charge: Uuid) -> Quantity {
     let of_batch = weg.knoten.iter().filter(|knoten| knoten.charge_id == charge);
     let orders: BTreeMap<_, _> = of_batch.map(|knoten| (knoten.ueber.id, knoten.menge)).collect();
     sum(orders.into_values())
 }
 
-/// The sum; as much as was added where it becomes too large.
+/// The sum; a quantity that would overflow it is left out.
 fn sum(mengen: impl Iterator<Item = Quantity>) -> Quantity {
     mengen.fold(Quantity::ZERO, |sum, menge| sum.plus(menge).unwrap_or(sum))
 }
@@ -186,7 +194,7 @@ fn draw_partners(drawing: &mut Drawing<'_>, weg: &Weg, richtung: &Richtung) {
     for (charge, partners) in by_batch {
         let Some(near) = drawing.known.get(&Key::Charge(charge)).copied() else { continue };
         let partners: Vec<_> = partners.into_values().collect();
-        // One box more is no use to say that there is one more.
+        // One box for all others is only worthwhile from two partners on.
         let own = if partners.len() > PARTNER_BOXES_MAX { PARTNER_BOXES_MAX - 1 } else { partners.len() };
         let (shown, others) = partners.split_at(own);
         let mut boxes = Vec::new();
@@ -233,7 +241,7 @@ fn box_of(
     }
 }
 
-/// A row of one direction: where it leads, how many steps away it is, and its cells.
+/// A row of one direction: its link, its distance in steps, and its cells.
 struct Row {
     to: String,
     tiefe: i64,
@@ -245,7 +253,7 @@ struct Row {
     datum: Option<Day>,
 }
 
-/// One direction as a table: what the picture shows, and addresses.
+/// One direction as a table: the content of the graph, with addresses.
 fn section(request: &PageRequest, richtung: &Richtung, weg: &Weg) -> Markup {
     let mut rows: Vec<Row> = weg.knoten.iter().map(|knoten| batch_row(request, richtung, knoten)).collect();
     rows.extend(weg.beteiligte.iter().map(|partner| {
@@ -255,7 +263,16 @@ fn section(request: &PageRequest, richtung: &Richtung, weg: &Weg) -> Markup {
     rows.sort_by_key(|row| row.tiefe);
     html! {
         h2 id=(richtung.anchor) { (richtung.title) }
-        div.way { (linked(richtung.title, richtung.empty, &rows, |row| row.to.clone()).text("Nummer", |row| row.number.clone()).text("Was", |row| row.what.clone()).numbers("Stufe", |row| row.tiefe.to_string()).text("Artikel oder Partner", |row| row.name.clone()).numbers("Menge", |row| row.menge.clone()).text("Über", |row| row.over.clone()).text("Datum", |row| optional(row.datum, Day::german))) }
+        div.way {
+            (linked(richtung.title, richtung.empty, &rows, |row| row.to.clone())
+                .text("Nummer", |row| row.number.clone())
+                .text("Was", |row| row.what.clone())
+                .numbers("Stufe", |row| row.tiefe.to_string())
+                .text("Artikel oder Partner", |row| row.name.clone())
+                .numbers("Menge", |row| row.menge.clone())
+                .text("Über", |row| row.over.clone())
+                .text("Datum", |row| optional(row.datum, Day::german)))
+        }
     }
 }
 

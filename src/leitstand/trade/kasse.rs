@@ -44,7 +44,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &title, body))
 }
 
-/// Gross and tax of a day, by rate and by way of paying.
+/// Gross and tax of a day, by tax rate and by means of payment.
 fn sums(of_day: &[Summe]) -> Result<Markup> {
     let mut by: BTreeMap<(u8, String), (Money, Money)> = BTreeMap::new();
     for summe in of_day {

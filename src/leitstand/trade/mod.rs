@@ -1,6 +1,7 @@
-//! Pages of trade: documents with their forms and e-mails, goods receipts, settlements, cash, the way of a batch.
+//! Pages of trade: documents with their forms and e-mails, goods receipts, settlements, cash, the origin of a
+//! batch.
 //!
-//! Begin with `belege.rs` (the list and the record), then `beleg_formular.rs` (its form).
+//! Start with `belege.rs` (the list and the record), then `beleg_formular.rs` (its form).
 
 pub mod abrechnen;
 pub mod abschluss;

@@ -1,12 +1,12 @@
-//! Money at a glance: invoices and Gutschriften that are not settled, by the day on which they are due, and what they come to;
-//! those that were paid are ticked and settled together.
+//! Open items: unsettled invoices and Gutschriften by due date, with their sums. Paid ones are ticked and
+//! settled together.
 
 use maud::{Markup, html};
 use serde_json::json;
 
 use super::belege::art_of;
-use super::erledigen::{NOTHING_COMES, counterpart, open_of};
-use crate::leitstand::kit::done::{Done, FirmaChange};
+use super::erledigen::{NO_COUNTERPART, counterpart, open_of};
+use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -23,7 +23,7 @@ use crate::rules::fixed::Money;
 use crate::rules::verweis::parse_uuid;
 use crate::trade::belege::{self, Auswahl, Beleg, Offen};
 
-/// Since how many days what is shown is overdue, at least.
+/// Choices of the fewest days overdue, with their labels.
 const OVERDUE: [(&str, &str); 5] = [
     ("1", "überfällig"),
     ("8", "seit mehr als 7 Tagen"),
@@ -32,20 +32,20 @@ const OVERDUE: [(&str, &str); 5] = [
     ("61", "seit mehr als 60 Tagen"),
 ];
 
-/// The name of the box of a document, before its id; its value is the version that is settled.
+/// Prefix of a document's checkbox, before its id. The value of the box is the version to settle.
 const TICK: &str = "beleg-";
 
 struct Posten {
     beleg: Beleg,
     skonto: Option<Skonto>,
-    /// What has no counterpart yet, in words.
+    /// The goods without a counterpart, in words.
     without: Vec<String>,
 }
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (query, today) = (request.query_of("/api/v1/belege")?, db.tx.today());
     let auswahl =
-        Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..belege::auswahl(&db.tx, &query)? };
+        Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..Auswahl::of(&db.tx, &query)? };
     let Records { rows, count } = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let with_all = |beleg: Beleg| {
         let without = open_of(db, &beleg)?;
@@ -83,7 +83,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Offene Posten", body))
 }
 
-/// On or before which day it was due, where only what is overdue is asked for.
+/// The latest due date to show if only overdue documents are wanted.
 fn due_by(request: &PageRequest, today: Day) -> Option<Day> {
     let days = OVERDUE.iter().find(|(days, _)| *days == request.param("tage"))?.0;
     days.parse().ok().map(|days: i64| Day::of_number(today.number() - days))
@@ -96,7 +96,7 @@ fn kind(typ: BelegTyp) -> &'static str {
     }
 }
 
-/// What all that is selected comes to; what takes money back counts below zero.
+/// The sums of the selected documents; refunds are negative.
 fn tiles(sums: &[Offen]) -> Result<Markup> {
     let sum = |typ: BelegTyp, is_overdue: bool| {
         let of = sums.iter().filter(move |sum| sum.typ == typ && (sum.is_overdue || !is_overdue));
@@ -107,12 +107,15 @@ fn tiles(sums: &[Offen]) -> Result<Markup> {
     let tile = |typ| Ok((kind(typ), sum(typ, false)?, sum(typ, true)?));
     let tiles = typen.map(tile).collect::<Result<Vec<_>>>()?;
     Ok(html! { @if !tiles.is_empty() { div.tiles { @for (kind, (count, all), (late, overdue)) in tiles {
-        div.tile { (number(count)) " " (kind) " (EUR)" strong { (number(all)) }
-            @if late > 0 { "davon überfällig: " (number(late)) " mit " (number(overdue)) } @else { "nichts davon überfällig" } }
+        div.tile {
+            (number(count)) " " (kind) " (EUR)" strong { (number(all)) }
+            @if late > 0 { "davon überfällig: " (number(late)) " mit " (number(overdue)) }
+            @else { "nichts davon überfällig" }
+        }
     } } } })
 }
 
-/// When it is due, and whether that is past, in words; where no day was agreed that is at once.
+/// The due date and whether it is past, in words; without an agreed day the document is due at once.
 fn due(beleg: &Beleg, today: Day) -> String {
     let (agreed, due) = (beleg.faellig(), beleg.faellig().unwrap_or(beleg.datum()));
     let day = if agreed.is_some() { due.german() } else { format!("{} (sofort)", due.german()) };
@@ -134,9 +137,9 @@ fn in_words(Skonto { bis, prozent, betrag }: Skonto, today: Day) -> String {
     }
 }
 
-/// What has no counterpart yet; whoever settles it says whether one is still to come.
+/// The goods without a counterpart; the person who settles says whether one is still to come.
 fn missing(request: &PageRequest, Posten { beleg, without, .. }: &Posten) -> Markup {
-    let name = format!("{NOTHING_COMES}-{}", beleg.id);
+    let name = format!("{NO_COUNTERPART}-{}", beleg.id);
     html! { @if !without.is_empty() { div {
         (counterpart(beleg)) " zu " (without.join(", "))
         @if request.may_change() { label.tick {
@@ -146,18 +149,24 @@ fn missing(request: &PageRequest, Posten { beleg, without, .. }: &Posten) -> Mar
     } } }
 }
 
-/// The box carries the version that is settled: what somebody changes meanwhile is not.
+/// A checkbox with the version to settle: a document changed meanwhile is not settled.
 fn tick(request: &PageRequest, beleg: &Beleg) -> Markup {
     let name = format!("{TICK}{}", beleg.id);
     let label = format!("{} ist erledigt", beleg.beleg_nummer);
     let sent = request.is_sent(&name).then(|| request.field(&name).to_owned());
-    html! { input type="checkbox" name=(name) value=(sent.clone().unwrap_or(beleg.version.to_string())) aria-label=(label) checked[sent.is_some()]; }
+    html! {
+        input type="checkbox" name=(name) value=(sent.clone().unwrap_or(beleg.version.to_string()))
+            aria-label=(label) checked[sent.is_some()];
+    }
 }
 
 fn in_form(request: &PageRequest, table: Markup) -> Markup {
     let inside = html! {
         (table)
-        p { "Angekreuzte sind dann bezahlt. Es geht für alle zusammen: Lässt sich einer nicht erledigen, bleiben alle, wie sie sind." }
+        p {
+            "Angekreuzte sind dann bezahlt. Es geht für alle zusammen: Lässt sich einer nicht erledigen, \
+             bleiben alle, wie sie sind."
+        }
     };
     form(request, inside, "Angekreuzte erledigen", false)
 }
@@ -167,7 +176,7 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
         request.form.fields.iter().filter_map(|(name, version)| Some((name.strip_prefix(TICK)?, version)));
     let change = |(id, version): (&str, &String)| {
         let id = parse_uuid(id).ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
-        let body = json!({NOTHING_COMES: request.is_sent(&format!("{NOTHING_COMES}-{id}"))});
+        let body = json!({NO_COUNTERPART: request.is_sent(&format!("{NO_COUNTERPART}-{id}"))});
         let path = format!("/api/v1/belege/{id}/erledigen");
         Ok((id, request.change_from(version, Method::Post, &path, &body, String::new(), "")?))
     };
@@ -194,8 +203,8 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
                 done => notes.extend(done?.notes.into_iter().filter(|note| !note.is_empty())),
             }
         }
-        let message = "Keiner ist erledigt, denn es geht nicht bei allen:".to_owned();
+        let message = "Keiner ist erledigt, denn es geht nicht bei allen:".into();
         refused.into_result().map_err(|refusal| Box::new(Refusal { message, ..*refusal }))?;
-        Ok(Done { to: to.clone(), notes, ..Done::default() })
+        Ok(Done { notes, ..Done::of(Response::Redirect(to.clone())) })
     }))
 }

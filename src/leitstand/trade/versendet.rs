@@ -1,4 +1,4 @@
-//! The e-mails of a document, on its page.
+//! The e-mails of a document, as a section of its page.
 
 use maud::{Markup, Render, html};
 use uuid::Uuid;
@@ -12,12 +12,12 @@ use crate::platform::failure::Result;
 use crate::rules::document::BelegStatus;
 use crate::trade::belege::Beleg;
 
-/// Whether a document goes out: it is final, and not cancelled.
+/// Whether a document may be sent: it is final and not cancelled.
 pub fn is_final(beleg: &Beleg) -> bool {
     [BelegStatus::Abgeschlossen, BelegStatus::Erledigt].contains(&beleg.status)
 }
 
-/// The name of the company, as mails say it.
+/// The name of the company in mails.
 pub fn company(request: &PageRequest, db: &Snapshot<'_>) -> Result<String> {
     let own = firma::load(&db.tx)?.firma.clone();
     Ok(own.or_else(|| request.firma.as_ref().map(|firma| firma.name.clone())).unwrap_or_default())
@@ -27,7 +27,7 @@ pub fn button(beleg: &Beleg, here: &str) -> Markup {
     html! { @if is_final(beleg) { a.button href=(format!("{here}/email")) { "Per E-Mail senden" } } }
 }
 
-/// What was sent of a document.
+/// The mails sent for a document.
 pub fn sent(request: &PageRequest, db: &Snapshot<'_>, beleg: Uuid) -> Result<Markup> {
     let mails = named(request, db, versand::of_document(&db.tx, beleg)?, |mail| mail.key_id.as_deref())?;
     let became = |mail: &Versand| match (mail.ergebnis.as_deref(), &mail.meldung) {

@@ -1,5 +1,5 @@
-//! What stands in the form of a document before anybody typed: the document that is changed, or what another document or a
-//! weighing says.
+//! The initial values of a document's form: from the document to change, or from another document or a
+//! weighing.
 
 use uuid::Uuid;
 
@@ -15,13 +15,13 @@ use crate::rules::fixed::Quantity;
 use crate::rules::verweis::parse_uuid;
 use crate::trade::belege::{self, Beleg, BelegPosition};
 
-/// Fields of a form: each its name and its value.
+/// Fields of a form, as pairs of name and value.
 pub type Fields = Vec<(String, String)>;
 
-/// A new document that takes back what an invoice has billed.
+/// The `art` in the address of a new document that reverses an invoice.
 pub const KORREKTUR: &str = "korrektur";
 
-/// A partner that was chosen.
+/// The fields of a chosen partner.
 pub fn partner(kunde: &Kunde) -> Fields {
     chosen(PARTNER, kunde.id, &label_of(kunde))
 }
@@ -30,7 +30,7 @@ pub fn label_of(kunde: &Kunde) -> String {
     format!("{} {}", kunde.kundennr, kunde.name)
 }
 
-/// An article that was chosen for a row.
+/// The fields of the article chosen for a row.
 pub fn artikel(at: usize, artikel: &Artikel) -> Fields {
     chosen(&name(at, ARTIKEL), artikel.id, &format!("{} {}", artikel.artikelnummer, artikel.bezeichnung))
 }
@@ -44,7 +44,7 @@ fn of_partner(db: &Snapshot<'_>, id: Uuid) -> Result<Fields> {
     Ok(optional(kunden::find(&db.tx, id)?, |kunde| partner(&kunde)))
 }
 
-/// An open document, as it is changed.
+/// The fields of an open document to change.
 pub fn of_beleg(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Fields> {
     let days = [
         ("beleg_datum", Some(beleg.beleg_datum)),
@@ -88,7 +88,7 @@ fn of_position(position: &BelegPosition) -> Vec<(&'static str, String)> {
     in_row(position, position.menge).into_iter().chain(more).collect()
 }
 
-/// The rate that somebody named; others follow.
+/// The tax rate if somebody set it; blank if it was derived.
 fn rate(position: &BelegPosition) -> String {
     if position.satz_gesendet { plain(position.mwst_satz) } else { String::new() }
 }
@@ -102,7 +102,7 @@ fn of_artikel(db: &Snapshot<'_>, at: usize, position: &BelegPosition) -> Result<
     Ok(optional(known, |known| artikel(at, &known)))
 }
 
-/// What a position says that goes over to the next document, but for the quantity.
+/// The values of a position that carry over to the next document, with the quantity `menge`.
 fn in_row(position: &BelegPosition, menge: Quantity) -> [(&'static str, String); 4] {
     let is_own_text = position.bezeichnung != position.artikel_name;
     [
@@ -113,7 +113,7 @@ fn in_row(position: &BelegPosition, menge: Quantity) -> [(&'static str, String);
     ]
 }
 
-/// What the address of a new document names: another document, a weighing, a partner, or nothing.
+/// The fields of a new document, from the document, weighing or partner in its address, if any.
 pub fn of_query(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Fields> {
     let today = [("beleg_datum".to_owned(), db.tx.today().to_string())];
     let fields = if let Some(id) = parse_uuid(request.param("aus")) {
@@ -126,8 +126,8 @@ pub fn of_query(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp) -> Resu
     Ok(fields.into_iter().chain(today).collect())
 }
 
-/// The document that follows from another one: what of it has no counterpart yet, bound to it where both move the same
-/// goods; or, with a negative quantity, what takes an invoice back.
+/// The fields of a document that follows another: its goods without a counterpart, bound to it if both move
+/// the same goods; or, with negative quantities, the reversal of an invoice.
 fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Result<Fields> {
     let takes_back = request.param("art") == KORREKTUR;
     let is_bound = takes_back || former.beleg_typ.gegenstueck() == Some(typ);
@@ -140,7 +140,7 @@ fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &B
         .filter_map(|position| Some((position, left(position, typ, takes_back)?)));
     for (at, (position, menge)) in left.enumerate() {
         let has_artikel = position.artikel_id.is_some();
-        // What takes back has the price and the discount of the invoice, by itself.
+        // A reversal takes price and discount from the invoice.
         let has_own_terms = !(takes_back && has_artikel);
         let price = if position.ep_netto.is_zero() { String::new() } else { plain_price(position.ep_netto) };
         let terms =
@@ -156,8 +156,8 @@ fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &B
     Ok(fields)
 }
 
-/// How much of a position is left for a document of this type, in the unit of the position; none where nothing is. Where
-/// its unit is not the article's, what was met in part is offered as a whole.
+/// The quantity of a position that is left for a document of this type, in the unit of the position; `None`
+/// if nothing is. If that unit is not the article's, a partly met position is offered whole.
 fn left(position: &BelegPosition, typ: BelegTyp, takes_back: bool) -> Option<Quantity> {
     let mut met =
         position.gegenbelege.iter().flatten().filter(|met| met.beleg_typ == typ).map(|met| met.menge);

@@ -24,7 +24,7 @@ pub fn by_id(tx: &Tx<'_>, id: Uuid) -> Result<Arc<Artikel>> {
 /// Returns the article identified by artikel_id, artikelnr or both (D6); `None` if neither was sent.
 pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> Result<Option<Arc<Artikel>>> {
     let unknown = |feld| {
-        let message = "Diesen Artikel gibt es nicht. Bitte die Nummer prüfen.";
+        let message = ("Diesen Artikel gibt es nicht.", "Bitte die Nummer prüfen.");
         Refusal::field(Code::ArtikelNichtGefunden, feld, message)
     };
     if let Some(id) = artikel_id {
@@ -32,14 +32,16 @@ pub fn named(tx: &Tx<'_>, artikel_id: Option<Uuid>, artikelnr: Option<&str>) -> 
         if let Some(number) = artikelnr
             && !number_means(tx, number, &artikel)?
         {
-            let message = "artikel_id und artikelnr nennen verschiedene Artikel. Bitte nur eines senden.";
+            let message =
+                ("artikel_id und artikelnr nennen verschiedene Artikel.", "Bitte nur eines senden.");
             return Err(Refusal::field(Code::ArtikelWiderspruch, "artikelnr", message).into());
         }
         return Ok(Some(artikel));
     }
     let Some(number) = artikelnr else { return Ok(None) };
     let mut found = find_by_number(tx, number)?;
-    let message = format_args!("Die Nummer {number} haben mehrere Artikel. Bitte die artikel_id angeben.");
+    let message =
+        (format_args!("Die Nummer {number} haben mehrere Artikel."), "Bitte die artikel_id angeben.");
     refuse_if(found.len() > 1, Code::ArtikelMehrdeutig, "artikelnr", message)?;
     Ok(Some(found.pop().ok_or_else(|| unknown("artikelnr"))?))
 }

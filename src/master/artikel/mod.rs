@@ -10,12 +10,12 @@ mod sql;
 pub use bezug::{by_id, must_have, named};
 pub use change::check_price;
 pub use import::{by_artikelnummer, gruppe_named};
-pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
+pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
 use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln};
 pub use put_back::put_back;
 pub use sql::{
-    Auswahl, VERLAUF, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list,
-    list_gruppen, list_in_stock, stock, tiers, units,
+    VERLAUF, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list, list_gruppen,
+    list_in_stock, stock, tiers, units,
 };
 
 use std::sync::Arc;
@@ -27,7 +27,6 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
@@ -119,18 +118,7 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(list(tx, &auswahl(&call.query)?, page)?, cut))
-}
-
-/// Reads the filters of a list from the query.
-pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
-    Ok(Auswahl {
-        suche: query.search("suche")?,
-        artikelnummer: query.text("artikelnummer"),
-        gruppe: query.int("gruppe_id")?,
-        mit_bestand: query.flag("bestand")?,
-        sortierung: query.one_of("sortierung")?,
-    })
+    Ok(Reply::list(list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

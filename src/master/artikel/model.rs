@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, OneOf, Text};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::unit::Conversion;
+use crate::{auswahl, eingabe};
 
 record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,6 +48,18 @@ impl Artikel {
 
 /// Maximum number of tiers per article.
 const TIERS_MAX: usize = 100;
+
+auswahl! {
+    /// What a list of articles is filtered by, and whether it shows their stock.
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        suche: Option<&'a str> = query.search("suche")?,
+        /// This one number, in any case.
+        artikelnummer: Option<&'a str> = query.text("artikelnummer"),
+        gruppe: Option<i64> = query.int("gruppe_id")?,
+        mit_bestand: bool = query.flag("bestand")?,
+        sortierung: Option<&'a str> = query.one_of("sortierung")?,
+    }
+}
 
 eingabe! {
     /// A tier in the body of an article; `aktiv` defaults to true.

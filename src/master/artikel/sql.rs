@@ -7,7 +7,7 @@ use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Artikel, ArtikelZeile, Artikelgruppe, Staffel};
+use super::model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::record::{Part, Record, member};
 use crate::platform::db::tx::{Params, Tx, WriteTx};
@@ -52,17 +52,6 @@ const LIST_GRUPPEN: ListSql<'_> = ListSql {
     ids_first: None,
     order: "order by g.nummer nulls last, g.id",
 };
-
-/// Filters of a list of articles, and whether it shows their stock.
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub suche: Option<&'a str>,
-    /// Exactly this number, ignoring case.
-    pub artikelnummer: Option<&'a str>,
-    pub gruppe: Option<i64>,
-    pub mit_bestand: bool,
-    pub sortierung: Option<&'a str>,
-}
 
 impl Record for ArtikelZeile {
     fn of_row(row: &Row<'_>) -> rusqlite::Result<ArtikelZeile> {

@@ -36,16 +36,22 @@ pub fn named(tx: &Tx<'_>, kunden_id: Option<&Verweis>, kundennummer: Option<&str
 }
 
 pub fn missing() -> Box<Refusal> {
-    let message = "Es fehlt der Kunde oder Lieferant. Bitte kunden_id oder kundennummer angeben.";
+    let message = ("Es fehlt der Kunde oder Lieferant.", "Bitte kunden_id oder kundennummer angeben.");
     Refusal::field(Code::KundeFehlt, "kunden_id", message)
 }
 
 pub fn contradiction(feld: &str) -> Box<Refusal> {
-    let message = "Die Angaben nennen verschiedene Kunden. Bitte nur eine davon senden.";
+    let message = ("Die Angaben nennen verschiedene Kunden.", "Bitte nur eine davon senden.");
     Refusal::field(Code::KundeWiderspruch, feld, message)
 }
 
 fn not_found(feld: &str) -> Box<Refusal> {
-    let message = "Diesen Kunden oder Lieferanten gibt es nicht. Bitte die Nummer prüfen.";
+    let message = ("Diesen Kunden oder Lieferanten gibt es nicht.", "Bitte die Nummer prüfen.");
     Refusal::field(Code::KundeNichtGefunden, feld, message)
+}
+
+/// The customer of a filter; one that nobody has gives an empty list (D1).
+pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
+    let Some(verweis) = verweis else { return Ok(None) };
+    Ok(Some(find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
 }

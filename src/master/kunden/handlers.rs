@@ -2,14 +2,12 @@
 
 use uuid::Uuid;
 
-use super::model::{Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
-use super::sql::{self, Auswahl};
-use super::{change, verlauf};
+use super::model::{Auswahl, Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
+use super::{change, sql, verlauf};
 use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::rules::error::HintCode;
@@ -18,17 +16,7 @@ const WHAT: &str = "Diesen Kunden";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &auswahl(&call.query)?, page)?, cut))
-}
-
-/// Reads the filters of a list from the query.
-pub fn auswahl(query: &Query) -> Result<Auswahl<'_>> {
-    Ok(Auswahl {
-        suche: query.search("suche")?,
-        kundennr: query.text("kundennr"),
-        partner_typ: query.one_of("partner_typ")?,
-        sortierung: query.one_of("sortierung")?,
-    })
+    Ok(Reply::list(sql::list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

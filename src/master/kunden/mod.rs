@@ -12,13 +12,13 @@ mod suche;
 mod vergessen;
 mod verlauf;
 
-pub use bezug::{by_id, contradiction, find_by_verweis, missing, named};
+pub use bezug::{by_id, contradiction, find_by_verweis, missing, named, of_filter};
 pub use change::{give_konto, personenkonto};
 pub use checks::CHECKS;
-pub use handlers::{auswahl, found};
+pub use handlers::found;
 pub use import::put_back;
-pub use model::{Kunde, KundenId, PartnerTypen};
-pub use sql::{Auswahl, Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
+pub use model::{Auswahl, Kunde, KundenId, PartnerTypen};
+pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
 

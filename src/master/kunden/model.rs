@@ -9,6 +9,7 @@ use crate::master::laender::{self, Staat};
 use crate::papers::blatt::Anschrift;
 use crate::platform::db::record::record;
 use crate::platform::http::json::Json;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
@@ -18,7 +19,7 @@ use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
 use crate::rules::verweis::Verweis;
-use crate::{eingabe, shape};
+use crate::{auswahl, eingabe, shape};
 
 record! {
     /// A partner (specification, Kunde; also shows the other fields of a POST: D18).
@@ -166,6 +167,17 @@ impl FromJson for KundenId {
             ),
             verweis => Ok(verweis),
         }
+    }
+}
+
+auswahl! {
+    /// What a list of partners is filtered by.
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        suche: Option<&'a str> = query.search("suche")?,
+        /// This one number, in any case (D1).
+        kundennr: Option<&'a str> = query.text("kundennr"),
+        partner_typ: Option<&'a str> = query.one_of("partner_typ")?,
+        sortierung: Option<&'a str> = query.one_of("sortierung")?,
     }
 }
 

@@ -4,7 +4,7 @@ use rusqlite::named_params;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::model::Kunde;
+use super::model::{Auswahl, Kunde};
 use super::suche;
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::record::Part;
@@ -34,22 +34,6 @@ const ORDERS: [Order; 4] = [
 ];
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
-
-/// Filters of a list of partners.
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub suche: Option<&'a str>,
-    /// Exactly this number, ignoring case (D1).
-    pub kundennr: Option<&'a str>,
-    pub partner_typ: Option<&'a str>,
-    pub sortierung: Option<&'a str>,
-}
-
-impl<'a> Auswahl<'a> {
-    pub fn of_search(suche: Option<&'a str>) -> Auswahl<'a> {
-        Auswahl { suche, ..Auswahl::default() }
-    }
-}
 
 pub fn list<P: PageOf<Kunde>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let suche = auswahl.suche;

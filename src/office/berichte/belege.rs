@@ -1,29 +1,18 @@
 //! The documents behind a sum of a report (D35).
 
-use super::model::BerichtBeleg;
+use super::model::{Auswahl, BerichtBeleg};
 use super::zeitraum::Zeitraum;
 use crate::master::tenants;
-use crate::office::buchhaltung::{self, Rechnung, Welche};
+use crate::office::buchhaltung::{self, InvoiceFilter, Rechnung};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::buchung::Fall;
 use crate::rules::fixed::Money;
 use crate::rules::umsatzsteuer::{Umsatz, ZmArt, beitraege};
 
-/// Which groups of documents: those that all of this fits.
-#[derive(Debug, Default)]
-pub struct Auswahl {
-    /// A figure of the VAT return.
-    pub kennzahl: Option<i64>,
-    pub fall: Option<Fall>,
-    pub zm: Option<ZmArt>,
-    /// As the recapitulative statement names the customer.
-    pub ust_id: Option<String>,
-}
-
 impl Auswahl {
     /// What a group brings to the sum, base and tax; none where it is not in it.
-    fn of(&self, umsatz: &Umsatz, is_kleinunternehmer: bool) -> Option<(Money, Money)> {
+    fn sum_of(&self, umsatz: &Umsatz, is_kleinunternehmer: bool) -> Option<(Money, Money)> {
         let fits = self.fall.is_none_or(|fall| fall == umsatz.fall)
             && self.zm.is_none_or(|art| ZmArt::of(umsatz) == Some(art));
         match self.kennzahl {
@@ -37,14 +26,18 @@ impl Auswahl {
         }
     }
 
-    /// Which invoices can be among them.
-    fn welche(&self) -> Welche {
+    /// The invoices that may contribute.
+    fn welche(&self) -> InvoiceFilter {
         let is_of_eu = |fall| matches!(fall, Fall::ErloesIg | Fall::AufwandIg);
-        if self.zm.is_some() || self.fall.is_some_and(is_of_eu) { Welche::Eu } else { Welche::Alle }
+        if self.zm.is_some() || self.fall.is_some_and(is_of_eu) {
+            InvoiceFilter::Eu
+        } else {
+            InvoiceFilter::Alle
+        }
     }
 }
 
-/// The documents behind a sum, by date and number. Their bases and taxes add up to it.
+/// Returns the documents behind a sum, by date and number. Their bases and taxes add up to the sum.
 pub fn belege(tx: &Tx<'_>, zeitraum: Zeitraum, auswahl: &Auswahl) -> Result<Vec<BerichtBeleg>> {
     let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
     let is_of_buyer = |rechnung: &Rechnung| {
@@ -54,7 +47,7 @@ pub fn belege(tx: &Tx<'_>, zeitraum: Zeitraum, auswahl: &Auswahl) -> Result<Vec<
     let mut found = Vec::new();
     for (rechnung, umsaetze) in buchhaltung::umsaetze(tx, zeitraum.von, zeitraum.bis, auswahl.welche())? {
         let mut of_beleg =
-            umsaetze.iter().filter_map(|umsatz| auswahl.of(umsatz, is_kleinunternehmer)).peekable();
+            umsaetze.iter().filter_map(|umsatz| auswahl.sum_of(umsatz, is_kleinunternehmer)).peekable();
         if of_beleg.peek().is_none() || !is_of_buyer(&rechnung) {
             continue;
         }

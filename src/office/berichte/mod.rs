@@ -1,12 +1,12 @@
-//! Reports (D35): figures for the VAT return, the recapitulative statement and Intrastat, and the documents behind each of
-//! their sums. They are a help and file nothing.
+//! Reports (D35): figures for the VAT return, the recapitulative statement and Intrastat, and the documents
+//! behind each of their sums. They are an aid and file nothing.
 
 mod belege;
 mod model;
 mod zeitraum;
 
 use crate::master::tenants;
-use crate::office::buchhaltung::{self, Rechnung, Welche};
+use crate::office::buchhaltung::{self, InvoiceFilter, Rechnung};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::http::call::Call;
@@ -22,17 +22,17 @@ use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, PositionError, Refusal};
 use crate::rules::scope::Scope;
 use crate::rules::umsatzsteuer::{self, Umsatz, ZmArt};
-pub use belege::{Auswahl, belege};
+pub use belege::belege;
 use model::AndererMonat;
-pub use model::{BerichtBeleg, Intrastat, Umsatzsteuer, Zm};
+pub use model::{Auswahl, BerichtBeleg, Intrastat, Umsatzsteuer, Zm};
 pub use zeitraum::Zeitraum;
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
-/// Documents that are named as delivered in another month, at most.
+/// Most documents that are listed as delivered in another month.
 const ANDERER_MONAT_MAX: usize = 100;
 
-/// What is named of what is missing, at most.
+/// Most errors that are reported.
 const ERRORS_MAX: usize = 500;
 
 const VON: Param = Param::day("von", "erstes Belegdatum").required();
@@ -115,17 +115,12 @@ fn zeitraum_of(query: &Query) -> Checked<Zeitraum> {
 }
 
 /// The sum whose documents are asked for.
-pub fn behind(query: &Query) -> Checked<(Zeitraum, Auswahl)> {
-    let auswahl = Auswahl {
-        kennzahl: query.int("kennzahl")?,
-        fall: query.one_of("fall")?.and_then(Fall::parse),
-        zm: query.one_of("zm")?.and_then(ZmArt::parse),
-        ust_id: query.text("ust_id").map(str::to_owned),
-    };
+pub fn behind(query: &Query) -> Result<(Zeitraum, Auswahl)> {
+    let auswahl = Auswahl::of(query)?;
     Ok((zeitraum_of(query)?, auswahl))
 }
 
-/// The figures of the VAT return, by the date of the documents.
+/// Returns the figures of the VAT return, by the date of the documents.
 pub fn umsatzsteuer(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Umsatzsteuer> {
     let Zeitraum { von, bis } = zeitraum;
     let message = format!("Für {} sind keine Kennzahlen bekannt. Bitte von prüfen.", von.year());
@@ -133,11 +128,11 @@ pub fn umsatzsteuer(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Umsatzsteuer> {
     let formular = umsatzsteuer::formular_jahr(von.year()).ok_or_else(unknown)?;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, von, bis, Welche::Alle)?;
+    let rechnungen = buchhaltung::umsaetze(tx, von, bis, InvoiceFilter::Alle)?;
     let (kennzahlen, faelle) =
         umsatzsteuer::kennzahlen(&flat(&rechnungen), tenants::load(tx)?.kleinunternehmer)?;
     let month = |day: Day| (day.year(), day.month());
-    // what cancels another counts when it is written (§ 17 (1) UStG)
+    // A storno counts in the month in which it is written (§ 17 (1) UStG).
     let elsewhere = rechnungen.iter().map(|(rechnung, _)| rechnung).filter(|rechnung| {
         !rechnung.is_storno() && month(rechnung.satz_datum) != month(rechnung.beleg_datum)
     });
@@ -168,12 +163,13 @@ impl AndererMonat {
     }
 }
 
-/// The recapitulative statement, and the quarters that say whether it is monthly.
+/// Returns the recapitulative statement, and the quarters that decide whether it is monthly.
 pub fn zm(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Zm> {
     let Zeitraum { von, bis } = zeitraum;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, von.min(umsatzsteuer::quartale_ab(bis)), bis, Welche::Eu)?;
+    let rechnungen =
+        buchhaltung::umsaetze(tx, von.min(umsatzsteuer::quartale_ab(bis)), bis, InvoiceFilter::Eu)?;
     let mut betraege = Vec::new();
     let mut fehler = Vec::new();
     for (rechnung, umsaetze) in &rechnungen {
@@ -192,7 +188,7 @@ pub fn zm(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Zm> {
             None => fehler.push(PositionError {
                 error: Code::UstIdFehlt,
                 feld: "ust_id".to_owned(),
-                message: rechnung.missing_ust_id(),
+                message: rechnung.missing_ust_id().into(),
                 beleg_nummer: Some(rechnung.beleg_nummer.clone()),
             }),
         }
@@ -220,12 +216,12 @@ fn refuse_missing(mut fehler: Vec<PositionError>) -> Checked<()> {
     Err(refusal)
 }
 
-/// Goods from and to the EU, of each year of the period from its first day on.
+/// Returns goods from and to the EU for each year of the period; every year counts from its first day on.
 pub fn intrastat(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Intrastat> {
     let Zeitraum { von, bis } = zeitraum;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, Day::in_month(von.year(), 1, 1), bis, Welche::Eu)?;
+    let rechnungen = buchhaltung::umsaetze(tx, Day::in_month(von.year(), 1, 1), bis, InvoiceFilter::Eu)?;
     let jahre = umsatzsteuer::intrastat(&flat(&rechnungen), von, bis)?;
     Ok(Intrastat { von, bis, jahre, hinweise })
 }
@@ -234,7 +230,7 @@ fn flat(rechnungen: &[(Rechnung, Vec<Umsatz>)]) -> Vec<Umsatz> {
     rechnungen.iter().flat_map(|(_, umsaetze)| umsaetze).copied().collect()
 }
 
-/// Names what is still open in the period, and so not in the report.
+/// Adds a hint that names the documents in the period that are still open, and so not in the report.
 fn hint_open(tx: &Tx<'_>, zeitraum: Zeitraum, hints: &mut Hints) -> Result<()> {
     let offene = buchhaltung::open_numbers(tx, zeitraum.von, zeitraum.bis)?;
     if !offene.is_empty() {

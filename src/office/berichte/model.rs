@@ -1,13 +1,29 @@
-//! Reports as they go over the wire.
+//! Reports as they are sent.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::auswahl;
+use crate::platform::http::query::Query;
+use crate::rules::buchung::Fall;
+use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Money;
-use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, ZmZeile};
+use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, ZmArt, ZmZeile};
+
+auswahl! {
+    /// Which groups of documents: those that all of this fits.
+    pub struct Auswahl of (query: &Query) {
+        /// A figure of the VAT return.
+        kennzahl: Option<i64> = query.int("kennzahl")?,
+        fall: Option<Fall> = query.one_of("fall")?.and_then(Fall::parse),
+        zm: Option<ZmArt> = query.one_of("zm")?.and_then(ZmArt::parse),
+        /// As the recapitulative statement names the customer.
+        ust_id: Option<String> = query.text("ust_id").map(str::to_owned),
+    }
+}
 
 /// Figures of the VAT return (D35).
 #[derive(Debug, Serialize, JsonSchema)]
@@ -15,13 +31,13 @@ use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, Zm
 pub struct Umsatzsteuer {
     pub von: Day,
     pub bis: Day,
-    /// Year of the form whose figures these are.
+    /// Year of the form to which the figures belong.
     pub formular: i64,
-    /// How many documents are in it.
+    /// Number of documents in the report.
     pub belege: usize,
     pub kennzahlen: Vec<Kennzahl>,
     pub faelle: Vec<FallSumme>,
-    /// Of them what was delivered in another month than that of its date, at most a hundred.
+    /// Those of them that were delivered in another month than that of their date, at most a hundred.
     pub anderer_monat: Vec<AndererMonat>,
     pub anderer_monat_anzahl: usize,
     pub hinweise: Hints,
@@ -37,16 +53,16 @@ pub struct AndererMonat {
     pub summe_brutto: Money,
 }
 
-/// What a document brings to a sum of a report.
+/// The contribution of a document to a sum of a report.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BerichtBeleg {
     pub beleg_id: Uuid,
     pub beleg_nummer: String,
     pub beleg_datum: Day,
     pub kunden_name: String,
-    /// Net; also where the figure has none.
+    /// Net; also given if the figure has no base.
     pub basis: Money,
-    /// Of a figure as it counts there, else as the document has it; 0 where there is none.
+    /// Tax as the figure counts it, else as the document states it; 0 if there is none.
     pub steuer: Money,
 }
 

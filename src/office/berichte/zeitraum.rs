@@ -1,4 +1,4 @@
-//! The days that a report is about.
+//! The period of a report.
 
 use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, refuse_if};

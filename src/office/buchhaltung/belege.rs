@@ -1,4 +1,4 @@
-//! Final RE and ER as they are booked (D31 to D33): their cases, rates and what settles their open items.
+//! Final RE and ER as they are booked (D31 to D33): their cases, their rates, and the open items they settle.
 
 use uuid::Uuid;
 
@@ -10,7 +10,7 @@ use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::{Gedruckt, Klasse, Satz, Steuerkategorie, derived_rate, rate_on};
 
-/// Characters of Belegfeld 1.
+/// Most characters of Belegfeld 1.
 const BELEGFELD_CHARS_MAX: usize = 36;
 
 record! {
@@ -22,12 +22,12 @@ record! {
         beleg_typ: BelegTyp,
         rechnungsart: Rechnungsart,
         beleg_datum: Day,
-        /// Whose tax rates hold (D7).
+        /// The day whose tax rates apply (D7).
         satz_datum: Day = "coalesce(b.lieferdatum, b.leistung_bis, b.beleg_datum)",
         kunde_id: Uuid,
         kunden_name: String = "coalesce(b.kunden_name, k.name)",
         kunden_ust_id: Option<String>,
-        /// What the partner has today.
+        /// The partner's current VAT id.
         ust_id: Option<String> = "k.ust_id",
         /// ISO 3166-1 alpha-2.
         kunden_staat: String = "coalesce(b.kunden_staat, k.staat)",
@@ -49,12 +49,12 @@ record! {
         bezug_beleg_id: Option<Uuid>,
         artikelgruppe_id: Option<i64> = "a.artikelgruppe_id",
         gruppe: Option<String> = "g.name",
-        /// Of the article, else of its group.
+        /// The rate of the article, else of its group.
         artikel_satz: Option<Percent> = "coalesce(a.mwst_satz, g.mwst_satz)",
     }
 }
 
-/// A position, with the case and the rate by which its account is found.
+/// A position, with the case and the rate that determine its account.
 #[derive(Debug, Clone)]
 pub struct Vorgang {
     pub fall: Fall,
@@ -62,7 +62,7 @@ pub struct Vorgang {
     pub position: Position,
 }
 
-/// Positions of an invoice, each with its case and rate (D31).
+/// Determines case and rate of each position of an invoice (D31).
 pub fn vorgaenge(
     rechnung: &Rechnung,
     positionen: Vec<Position>,
@@ -76,8 +76,8 @@ pub fn vorgaenge(
     positionen.into_iter().map(vorgang).collect()
 }
 
-/// The rate by which an account is found: that of the position, or where the company owes the tax that of the goods, else
-/// the normal one (D31).
+/// The rate that determines an account: that of the position; if the company owes the tax, that of the goods,
+/// else the normal rate (D31).
 fn rate(fall: Fall, position: &Position, saetze: &[Satz], day: Day) -> Option<Percent> {
     if !fall.is_owed_by_us() {
         return fall.has_rate().then_some(position.mwst_satz);
@@ -91,13 +91,13 @@ impl Rechnung {
         self.beleg_typ.seite()
     }
 
-    /// Whether it cancels another.
+    /// Whether it cancels another document.
     pub fn is_storno(&self) -> bool {
         self.storno_von_beleg_id.is_some()
     }
 
-    /// The VAT id for the recapitulative statement: as it was when the invoice was written, else that of today. One of
-    /// Germany is none there.
+    /// The VAT id for the recapitulative statement: as it was when the invoice was written, else the current
+    /// one. A German VAT id does not count.
     pub fn eu_ust_id(&self) -> Option<EuUstId> {
         let foreign = |ust_id: &Option<String>| {
             let text = eu_spelling(ust_id.as_deref().unwrap_or_default());
@@ -108,15 +108,16 @@ impl Rechnung {
         Some(EuUstId { text: frozen.or_else(|| foreign(&self.ust_id))?, is_of_today })
     }
 
-    /// What is said where an invoice into the EU has no VAT id.
+    /// The message about an invoice into the EU that has no VAT id.
     pub fn missing_ust_id(&self) -> String {
         format!(
-            "{} hat keine USt-IdNr. aus einem anderen EU-Land, {} gehört aber in die Zusammenfassende Meldung. Bitte beim Partner eintragen.",
+            "{} hat keine USt-IdNr. aus einem anderen EU-Land, {} gehört aber in die Zusammenfassende Meldung. \
+             Bitte beim Partner eintragen.",
             self.kunden_name, self.beleg_nummer
         )
     }
 
-    /// Says that the VAT id is not that of the invoice.
+    /// Adds a hint that the VAT id is the current one and not that of the invoice.
     pub fn hint_ust_id_of_today(&self, hints: &mut Hints) {
         let message = format!(
             "{} nennt keine USt-IdNr. aus einem anderen EU-Land; genommen ist die heutige von {}.",
@@ -125,18 +126,18 @@ impl Rechnung {
         hints.add_field(HintCode::UstIdUebernommen, self.beleg_nummer.clone(), message);
     }
 
-    /// What takes money back, and is no storno.
+    /// Whether it gives money back without being a storno.
     pub fn is_credit(&self) -> bool {
         self.summe_brutto.is_negative() && !self.is_storno()
     }
 
-    /// The day by which it is to be paid; none of what takes money back (D33).
+    /// The due date; `None` for a document that gives money back (D33).
     pub fn faellig(&self) -> Option<Day> {
         let tage = self.zahlungsziel_tage.filter(|_| !self.is_storno() && !self.is_credit())?;
         Some(Day::of_number(self.beleg_datum.number().saturating_add(tage)))
     }
 
-    /// As it is booked on the accounts of its positions, one each.
+    /// Combines the invoice with one account for each of its positions.
     pub fn gebucht(&self, vorgaenge: Vec<(Vorgang, Kontierung)>) -> Buchungsbeleg {
         let position = |(vorgang, konto): (Vorgang, Kontierung)| Buchungsposition {
             fall: vorgang.fall,
@@ -153,7 +154,8 @@ impl Rechnung {
         }
     }
 
-    /// Its own Belegfeld 1: its number, of a supplier's invoice the supplier's; what it would be without loss.
+    /// Its own Belegfeld 1: its number, or the supplier's number if the supplier wrote it; also in full
+    /// length.
     pub fn belegfeld(&self) -> Belegfeld {
         let theirs = self.rechnungsart == Rechnungsart::Rechnung && self.seite() == Seite::Einkauf;
         let full = self.fremdbelegnummer.as_ref().filter(|_| theirs).unwrap_or(&self.beleg_nummer);
@@ -164,7 +166,8 @@ impl Rechnung {
         }
     }
 
-    /// The document whose open item it settles, where that is not its own: what it cancels, or the one that it credits.
+    /// The document whose open item it settles, if that is not its own: the cancelled or the credited
+    /// document.
     pub fn settles(&self, vorgaenge: &[Vorgang]) -> Option<Uuid> {
         let mut named: Vec<_> =
             vorgaenge.iter().filter_map(|vorgang| vorgang.position.bezug_beleg_id).collect();
@@ -175,15 +178,15 @@ impl Rechnung {
     }
 }
 
-/// A VAT id as the recapitulative statement wants it.
+/// A VAT id in the spelling of the recapitulative statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EuUstId {
     pub text: String,
-    /// The invoice has none.
+    /// Whether it is the partner's current one, because the invoice has none.
     pub is_of_today: bool,
 }
 
-/// A VAT id without blanks and marks; Greece is EL.
+/// Normalises a VAT id: without blanks and punctuation; Greece is EL.
 fn eu_spelling(ust_id: &str) -> String {
     let plain: String = ust_id.chars().filter(char::is_ascii_alphanumeric).collect();
     let plain = plain.to_ascii_uppercase();
@@ -193,7 +196,7 @@ fn eu_spelling(ust_id: &str) -> String {
     }
 }
 
-/// A number as Belegfeld 1 can hold it, and as it is.
+/// A number as it fits into Belegfeld 1, and in full length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Belegfeld {
     pub text: String,

@@ -1,4 +1,4 @@
-//! From invoices to lines (D31, D33): each with its account, and a list of all that is missing.
+//! Turns invoices into lines (D31, D33): finds each account, or lists all that is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::buchung::{Buchungsbeleg, Buchungszeile, Fall, Kontenplan, Kontierung, zeilen};
 use crate::rules::document::Seite;
-use crate::rules::error::{Code, HintCode, Hints, PositionError, Refusal};
+use crate::rules::error::{Code, HintCode, Hints, Message, PositionError, Refusal};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::Satz;
 
-/// What is named of what is missing, at most.
+/// Most errors that are reported.
 const ERRORS_MAX: usize = 500;
 
 pub struct Buchen<'t> {
@@ -27,7 +27,7 @@ pub struct Buchen<'t> {
     einstellungen: Arc<Einstellungen>,
     fehler: Vec<PositionError>,
     named: BTreeSet<(Code, String, String)>,
-    /// Belegfeld 1 by partner: a second one would settle the first.
+    /// Belegfeld 1 by partner: in DATEV, an invoice with a repeated one would settle the first.
     felder: BTreeSet<(uuid::Uuid, String)>,
 }
 
@@ -39,15 +39,15 @@ pub struct Buchung {
     ust_id: Option<String>,
 }
 
-/// The lines of an invoice as records of the file.
+/// The lines of an invoice as file records.
 #[derive(Default)]
 pub struct Saetze {
     pub saetze: Vec<Vec<u8>>,
-    /// Of the lines on the account of the partner; what increases the claim is above 0.
+    /// Sum of the lines on the partner's account; positive if they increase the claim.
     pub betrag: Money,
-    /// Of the same lines, without regard to their side.
+    /// Sum of the same lines, regardless of their side.
     pub umsatz: Money,
-    /// Debit less credit of each account, and its number of lines.
+    /// Number of lines of each account, and its debit minus credit.
     pub konten: BTreeMap<i64, (usize, Money)>,
 }
 
@@ -64,7 +64,7 @@ impl<'t> Buchen<'t> {
         })
     }
 
-    /// Finds the accounts of an invoice; none where something is missing, which is kept.
+    /// Finds the accounts of an invoice; `None` after recording what is missing.
     pub fn find(&mut self, rechnung: Rechnung, hints: &mut Hints) -> Result<Option<Buchung>> {
         let positionen = sql::positionen(self.tx, rechnung.id)?;
         let is_kleinunternehmer = self.einstellungen.kleinunternehmer;
@@ -91,7 +91,7 @@ impl<'t> Buchen<'t> {
         Ok(Some(Buchung { rechnung, beleg, belegfeld, ust_id }))
     }
 
-    /// The same once nothing is missing; else all of it is refused at once (D31, D32).
+    /// Returns itself if nothing is missing; else refuses everything at once (D31, D32).
     pub fn complete(self) -> Result<Buchen<'t>> {
         if self.fehler.is_empty() {
             return Ok(self);
@@ -99,7 +99,8 @@ impl<'t> Buchen<'t> {
         let documents: BTreeSet<_> =
             self.fehler.iter().filter_map(|fehler| fehler.beleg_nummer.as_ref()).collect();
         let message = format!(
-            "Für {} Belege fehlt etwas, angelegt wurde nichts. Bitte ergänzen, was details.fehler nennt, und wiederholen.",
+            "Für {} Belege fehlt etwas, angelegt wurde nichts. Bitte ergänzen, was details.fehler nennt, und \
+             wiederholen.",
             documents.len()
         );
         let mut refusal = Refusal::new(Code::DatevUnvollstaendig, message);
@@ -107,11 +108,11 @@ impl<'t> Buchen<'t> {
         Err(refusal.into())
     }
 
-    fn miss(&mut self, rechnung: &Rechnung, code: Code, feld: String, message: String) {
+    fn record_missing(&mut self, rechnung: &Rechnung, code: Code, feld: String, message: impl Into<Message>) {
         let is_new = self.named.insert((code, feld.clone(), rechnung.beleg_nummer.clone()));
         if is_new && self.fehler.len() < ERRORS_MAX {
             let beleg_nummer = Some(rechnung.beleg_nummer.clone());
-            self.fehler.push(PositionError { error: code, feld, message, beleg_nummer });
+            self.fehler.push(PositionError { error: code, feld, message: message.into(), beleg_nummer });
         }
     }
 
@@ -120,7 +121,7 @@ impl<'t> Buchen<'t> {
         let jahr = rechnung.beleg_datum.year();
         let Some(konto) = self.plan.find(*fall, *satz, position.artikelgruppe_id) else {
             let (feld, message) = missing_account(*fall, *satz, position.gruppe.as_deref());
-            self.miss(rechnung, Code::KontoFehlt, feld, message);
+            self.record_missing(rechnung, Code::KontoFehlt, feld, message);
             return None;
         };
         let kontierung = Kontierung {
@@ -130,19 +131,19 @@ impl<'t> Buchen<'t> {
         };
         if let Err(refusal) = self.plan.check(konto, *satz, jahr) {
             let feld = format!("{}/{}", fall.as_str(), konto.konto);
-            self.miss(rechnung, refusal.code, feld, refusal.message);
+            self.record_missing(rechnung, refusal.code, feld, refusal.message);
             return None;
         }
         Some(kontierung)
     }
 
-    /// The VAT id for column 40, where goods went into the EU.
+    /// The VAT id for column 40, if goods went into the EU.
     fn ust_id(&mut self, rechnung: &Rechnung, vorgaenge: &[Vorgang], hints: &mut Hints) -> Option<String> {
         if !vorgaenge.iter().any(|vorgang| vorgang.fall == Fall::ErloesIg) {
             return None;
         }
         let Some(ust_id) = rechnung.eu_ust_id() else {
-            self.miss(rechnung, Code::UstIdFehlt, "ust_id".to_owned(), rechnung.missing_ust_id());
+            self.record_missing(rechnung, Code::UstIdFehlt, "ust_id".to_owned(), rechnung.missing_ust_id());
             return None;
         };
         if ust_id.is_of_today {
@@ -151,12 +152,13 @@ impl<'t> Buchen<'t> {
         Some(ust_id.text)
     }
 
-    /// Says where Belegfeld 1 is not the number of the invoice, or was there before for the partner.
+    /// Adds hints if Belegfeld 1 differs from the number of the invoice, or repeats one of the same partner.
     fn hint_number(&mut self, rechnung: &Rechnung, feld: &Belegfeld, hints: &mut Hints) {
         let nummer = &rechnung.beleg_nummer;
         if feld.text != feld.full {
             let message = format!(
-                "{nummer}: In DATEV steht als Belegfeld 1 {} statt {}, weil es nur Ziffern, Buchstaben von A bis Z und _$&%*+-/ fasst.",
+                "{nummer}: In DATEV steht als Belegfeld 1 {} statt {}, weil es nur Ziffern, Buchstaben von A \
+                 bis Z und _$&%*+-/ fasst.",
                 feld.text, feld.full
             );
             hints.add_field(HintCode::BelegfeldGeaendert, nummer.clone(), message);
@@ -171,7 +173,7 @@ impl<'t> Buchen<'t> {
         }
     }
 
-    /// The records of an invoice on the account of its partner.
+    /// Returns the records of an invoice on the account of its partner.
     pub fn saetze(&self, buchung: &Buchung, personenkonto: i64, hints: &mut Hints) -> Result<Saetze> {
         let Buchung { rechnung, beleg, .. } = buchung;
         let nummer = &rechnung.beleg_nummer;
@@ -201,7 +203,7 @@ impl<'t> Buchen<'t> {
         Ok(saetze)
     }
 
-    /// A record; whether a letter of it was replaced.
+    /// Returns a record, and whether a letter in it was replaced.
     fn record(&self, buchung: &Buchung, zeile: &Buchungszeile, personenkonto: i64) -> (Vec<u8>, bool) {
         let Buchung { rechnung, belegfeld, ust_id, .. } = buchung;
         let nummer = &rechnung.beleg_nummer;
@@ -262,7 +264,7 @@ impl Saetze {
     }
 }
 
-/// Sets the numbers of the invoice that Belegfeld 1 does not say; whether a letter was replaced.
+/// Sets the numbers of the invoice that Belegfeld 1 does not contain; returns whether a letter was replaced.
 fn numbers(buchung: &Buchung, felder: &mut Felder) -> bool {
     let Buchung { rechnung, belegfeld, .. } = buchung;
     let theirs = rechnung.fremdbelegnummer.as_ref().filter(|theirs| **theirs != belegfeld.text);
@@ -280,27 +282,27 @@ fn numbers(buchung: &Buchung, felder: &mut Felder) -> bool {
     is_replaced
 }
 
-/// What is named where no account is known.
+/// Field and message for a missing account.
 fn missing_account(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> (String, String) {
     let group = gruppe.map(|gruppe| format!(", Artikelgruppe {gruppe}")).unwrap_or_default();
     let message = format!("Es fehlt das Konto für: {}{group}. Bitte eintragen.", fall.in_words(satz));
     (konten::feld(fall, satz, gruppe), message)
 }
 
-/// What is missing, and the numbers of the documents that wait for it.
+/// Something missing, and the numbers of the documents that need it.
 pub struct Luecke<'r> {
     pub code: Code,
     pub feld: &'r str,
-    pub message: &'r str,
+    pub message: &'r Message,
     pub belege: Vec<&'r str>,
 }
 
-/// What a refused batch lacks, each once, in the order of the first document.
+/// Lists what a refused batch lacks, each item once, in the order of the first document.
 pub fn luecken(refusal: &Refusal) -> Vec<Luecke<'_>> {
     let mut luecken: Vec<Luecke<'_>> = Vec::new();
     for fehler in &refusal.fehler {
         let belege = fehler.beleg_nummer.as_deref();
-        let key = (fehler.error, fehler.feld.as_str(), fehler.message.as_str());
+        let key = (fehler.error, fehler.feld.as_str(), &fehler.message);
         match luecken.iter_mut().find(|known| (known.code, known.feld, known.message) == key) {
             Some(known) => known.belege.extend(belege),
             None => luecken.push(Luecke {

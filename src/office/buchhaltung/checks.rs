@@ -1,4 +1,4 @@
-//! What always holds for batches (D32).
+//! Invariants of batches (D32).
 
 use super::sql;
 use crate::master::tenants;
@@ -23,7 +23,7 @@ pub const CHECKS: &[Check] = &[
     },
 ];
 
-/// The name of the first file of a batch that is not what its sha256 says.
+/// Returns the name of the first file of a batch whose content does not match its sha256.
 pub fn altered_datei(tx: &Tx<'_>) -> Result<Option<String>> {
     let statement =
         "select name, sha256, inhalt from datev_datei where tenant_id = :tenant order by stapel_nr, nr";
@@ -39,7 +39,8 @@ pub fn altered_datei(tx: &Tx<'_>) -> Result<Option<String>> {
     Ok(altered)
 }
 
-/// How many final invoices are dated within what was handed over and are in no batch, and the first of them.
+/// Counts the final invoices that are in no batch although their date has been handed over; also returns the
+/// first of them. `None` if there are none.
 pub fn not_handed_over(tx: &Tx<'_>) -> Result<Option<(i64, String)>> {
     let Some((von, (_, bis))) = tenants::load(tx)?.datev_ab.zip(sql::newest(tx)?) else { return Ok(None) };
     let (count, first) = sql::left_out(tx, von, bis)?;

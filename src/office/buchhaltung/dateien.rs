@@ -7,26 +7,26 @@ use super::stamm::Stammsatz;
 use crate::master::tenants::Einstellungen;
 use crate::rules::day::{Day, Instant};
 
-/// Records of one file, at most: DATEV takes no more.
+/// Most records of one file: DATEV accepts no more.
 const SAETZE_MAX: usize = 99_999;
 
-/// Bytes of one file, at most: what is unpacked again has twice as many.
+/// Most bytes of one file: half of the limit for unpacking a stored content.
 const BYTES_MAX: usize = 32 << 20;
 
-/// The records of a document.
+/// The records of one document.
 type Saetze = Vec<Vec<u8>>;
 
 /// The records of each document, by year and month.
 pub type Monate = BTreeMap<(i64, i8), Vec<Saetze>>;
 
-/// A file: its name, the number of its records, its bytes.
+/// A file: its name, the number of its records, its content.
 pub struct Datei {
     pub name: String,
     pub zeilen: usize,
     pub inhalt: Vec<u8>,
 }
 
-/// What the headers of a batch say.
+/// The header fields that all files of a batch share.
 pub struct Rahmen<'r> {
     pub nr: i64,
     pub am: Instant,
@@ -63,7 +63,7 @@ impl Rahmen<'_> {
         })
     }
 
-    /// The files of a month.
+    /// Returns the files of one month.
     fn of_month(&self, jahr: i64, monat: i8, belege: &[Saetze]) -> Vec<Datei> {
         let nr = self.nr;
         let bezeichnung = format!("{} {jahr}-{monat:02} Stapel {nr}", self.prefix());
@@ -89,7 +89,7 @@ impl Rahmen<'_> {
     }
 }
 
-/// The documents of each file: a document is never split.
+/// Distributes documents over files; a document is never split.
 fn parts(belege: &[Saetze]) -> Vec<&[Saetze]> {
     let (mut parts, mut begin, mut zeilen, mut bytes) = (Vec::new(), 0, 0, 0);
     for (at, saetze) in belege.iter().enumerate() {

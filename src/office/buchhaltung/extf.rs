@@ -1,5 +1,5 @@
-//! DATEV's format for files (EXTF, version 700): a line of header, a line of column names, records. Windows-1252, each
-//! line ends with CR LF; texts stand in quotes, numbers do not.
+//! DATEV's file format (EXTF, version 700): a header line, a line of column names, records. The encoding is
+//! Windows-1252, and each line ends with CR LF; texts are quoted, numbers are not.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub struct Kategorie {
     version: u32,
     /// The line of column names.
     columns: &'static str,
-    /// Columns that are texts: first and last of each run.
+    /// The text columns: first and last of each run.
     texts: &'static [(usize, usize)],
 }
 
@@ -83,13 +83,13 @@ pub const DEBITOREN_KREDITOREN: Kategorie = Kategorie {
     ],
 };
 
-/// Columns of the header that are texts.
+/// The text columns of the header.
 const HEADER_TEXTS: &[(usize, usize)] =
     &[(1, 1), (4, 4), (8, 10), (17, 18), (22, 22), (24, 24), (27, 27), (30, 31)];
 
 const HEADER_COLUMNS: usize = 31;
 
-/// What the header of a file says.
+/// The header of a file.
 pub struct Kopf<'k> {
     pub kategorie: &'static Kategorie,
     pub am: Instant,
@@ -105,7 +105,7 @@ pub struct Kopf<'k> {
     pub buchungen: Option<Buchungen>,
 }
 
-/// What only a file of bookings says.
+/// The part of the header that only a file of bookings has.
 pub struct Buchungen {
     pub von: Day,
     pub bis: Day,
@@ -137,7 +137,7 @@ impl Felder {
         self.texts.iter().any(|(first, last)| (*first..=*last).contains(&nummer))
     }
 
-    /// Appends the line with its end.
+    /// Appends the line and its line end.
     pub fn write(&self, file: &mut Vec<u8>) {
         let mut line = String::new();
         for (nummer, feld) in (1..).zip(&self.felder) {
@@ -145,7 +145,7 @@ impl Felder {
                 line.push(';');
             }
             match self.is_text(nummer) {
-                // Of 125 columns a booking fills twenty.
+                // The most frequent case: a booking fills twenty of 125 columns.
                 true if feld.is_empty() => line.push_str("\"\""),
                 true => line.extend(["\"", &feld.replace('"', "\"\""), "\""]),
                 false => line.push_str(feld),
@@ -160,7 +160,7 @@ fn write_line(line: &str, file: &mut Vec<u8>) {
     file.extend_from_slice(b"\r\n");
 }
 
-/// A file with header and column names, and no record yet.
+/// Returns a file with header and column names, but no records yet.
 pub fn file(kopf: &Kopf<'_>) -> Vec<u8> {
     let mut felder = Felder::new(HEADER_COLUMNS, HEADER_TEXTS);
     felder.set(1, "EXTF");
@@ -206,18 +206,18 @@ pub fn flag(set: bool) -> &'static str {
     if set { "1" } else { "0" }
 }
 
-/// An amount without sign: `6530,35`.
+/// Formats an amount without its sign: `6530,35`.
 pub fn amount(betrag: Money) -> String {
     betrag.abs().to_string().replace('.', ",")
 }
 
-/// A rate of two places: `2,00`.
+/// Formats a rate with two decimals: `2,00`.
 pub fn percent(satz: Percent) -> String {
     satz.to_string().replace('.', ",")
 }
 
-/// A text as the file can hold it: one line of letters of Windows-1252, cut to so many. Whether a letter was replaced, by
-/// its base letter or by `?`.
+/// Converts a text to what the file can hold: one line in Windows-1252, cut to `chars_max` characters. Also
+/// returns whether a letter was replaced, by its base letter or by `?`.
 pub fn text(text: &str, chars_max: usize) -> (String, bool) {
     let mut replaced = false;
     let mut kept = String::with_capacity(text.len());

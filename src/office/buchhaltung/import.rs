@@ -1,4 +1,4 @@
-//! What rows of a file do to accounts (D31).
+//! Imports rows of a file into the accounts (D31).
 
 use super::model::{FunktionZeile, KontoZeile};
 use super::{konten, sql};
@@ -15,7 +15,7 @@ pub fn konto(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upsert
     konten::enter(tx, KontoZeile::from_json(row, at)?).map(|(_, upserted)| upserted)
 }
 
-/// Stores what DATEV computes on accounts of a range; its key is chart, range and year.
+/// Stores what DATEV computes on a range of accounts; its key is chart, range and year.
 pub fn funktion(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let zeile = FunktionZeile::from_json(row, at)?;
     let von = required(zeile.von, "von")?;

@@ -1,4 +1,5 @@
-//! Accounts of a company and what DATEV computes on them (D31): data of the company, read by its adviser first.
+//! The accounts of a company and what DATEV computes on them (D31). They belong to the company, and its tax
+//! adviser checks them first.
 
 use super::model::{KontoAuskunft, KontoZeile};
 use super::sql;
@@ -12,7 +13,7 @@ use crate::rules::choice::Choice;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Percent;
 
-/// The accounts of a company as they are now.
+/// Loads the current accounts of a company.
 pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {
     let einstellungen = tenants::load(tx)?;
     Ok(Kontenplan {
@@ -23,7 +24,8 @@ pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {
     })
 }
 
-/// Stores an account in the place of the one with its case, rate and group (D31). One that DATEV would refuse is refused.
+/// Stores an account, replacing the one with the same case, rate and group (D31). Refuses an account that
+/// DATEV would refuse.
 pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<(KontoAuskunft, Upserted)> {
     let fall = required(zeile.fall, "fall")?;
     let message =
@@ -50,13 +52,13 @@ pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<(KontoAuskunft, Upse
 /// An account as pages show it.
 pub struct Gezeigt {
     pub konto: Konto,
-    /// Name of its group of articles.
+    /// Name of its article group.
     pub artikelgruppe: Option<String>,
     /// What DATEV computes on it this year.
     pub automatik: Option<Automatik>,
 }
 
-/// The accounts of a company by case, rate and group.
+/// Returns the accounts of a company by case, rate and group.
 pub fn shown(tx: &Tx<'_>) -> Result<Vec<Gezeigt>> {
     let (plan, jahr) = (plan(tx)?, tx.today().year());
     let with_automatik = |(konto, artikelgruppe): (Konto, Option<String>)| {
@@ -66,14 +68,15 @@ pub fn shown(tx: &Tx<'_>) -> Result<Vec<Gezeigt>> {
     Ok(sql::named_konten(tx)?.into_iter().map(with_automatik).collect())
 }
 
-/// Case, rate and group of positions as one text, as `erloes/19/Büro`: the field of a KONTO_FEHLT.
+/// Joins case, rate and group of positions into one text such as `erloes/19/Büro`: the field of a
+/// KONTO_FEHLT.
 pub fn feld(fall: Fall, satz: Option<Percent>, gruppe: Option<&str>) -> String {
     let rate = satz.map(|satz| satz.decimal().normalize().to_string());
     let parts = [Some(fall.as_str()), rate.as_deref(), gruppe];
     parts.into_iter().flatten().collect::<Vec<_>>().join("/")
 }
 
-/// What [`feld`] was made of.
+/// Parses the output of [`feld`].
 pub fn of_feld(feld: &str) -> Option<(Fall, Option<Percent>, Option<&str>)> {
     let (fall, rest) = feld.split_once('/').map_or((feld, None), |(fall, rest)| (fall, Some(rest)));
     let fall = Fall::parse(fall)?;
@@ -91,7 +94,7 @@ fn group_of(tx: &Tx<'_>, name: &str) -> Result<Artikelgruppe> {
     Ok(artikel::gruppe_named(tx, name)?.ok_or_else(missing)?)
 }
 
-/// What a chart proposes: case, rate, and the account in SKR03 and in SKR04 (DATEV's charts of 2026).
+/// Proposed accounts: case, rate, and the account in SKR03 and in SKR04 (DATEV's charts of 2026).
 const PROPOSED: &[(Fall, &str, i64, i64)] = &[
     (Fall::Erloes, "7", 8_300, 4_300),
     (Fall::Erloes, "19", 8_400, 4_400),
@@ -111,10 +114,10 @@ const PROPOSED: &[(Fall, &str, i64, i64)] = &[
     (Fall::Aufwand13b, "19", 3_123, 5_923),
 ];
 
-/// The account of the sales of a Kleinunternehmer, all of which are exempt (§ 19 UStG), in SKR03 and in SKR04.
+/// The account for the sales of a Kleinunternehmer, which are all exempt (§ 19 UStG), in SKR03 and in SKR04.
 const OF_KLEINUNTERNEHMER: (i64, i64) = (8_192, 4_184);
 
-/// What a chart proposes: case, rate as it is typed, and account of four digits.
+/// Returns the proposals of a chart: case, rate as a user types it, and account of four digits.
 fn proposed(rahmen: Rahmen, is_kleinunternehmer: bool) -> impl Iterator<Item = (Fall, &'static str, i64)> {
     let of_chart = move |(fall, satz, skr03, skr04): &(Fall, &'static str, i64, i64)| {
         let (skr03, skr04) = match fall {
@@ -126,7 +129,8 @@ fn proposed(rahmen: Rahmen, is_kleinunternehmer: bool) -> impl Iterator<Item = (
     PROPOSED.iter().map(of_chart)
 }
 
-/// A file of accounts to import, once the adviser has read it; as of a company that is no Kleinunternehmer.
+/// Returns a file of accounts that can be imported after the tax adviser has checked it; for a company that
+/// is not a Kleinunternehmer.
 pub fn proposal(rahmen: Rahmen) -> String {
     let mut file = String::from("\u{feff}fall;satz;artikelgruppe;konto;bu;automatik\r\n");
     for (fall, satz, konto) in proposed(rahmen, false) {
@@ -135,8 +139,8 @@ pub fn proposal(rahmen: Rahmen) -> String {
     file
 }
 
-/// What the chart of the company proposes and it has no account for, in as many digits as its accounts have; empty where it
-/// has another chart.
+/// Returns the proposals of the company's chart for which it has no account yet, with as many digits as its
+/// accounts have; empty if it uses another chart.
 pub fn missing_proposed(tx: &Tx<'_>) -> Result<Vec<KontoZeile>> {
     let plan = plan(tx)?;
     if plan.rahmen == Rahmen::Keiner {

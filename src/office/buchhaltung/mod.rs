@@ -1,8 +1,8 @@
-//! What the tax adviser gets (D31 to D34): accounts, and batches of final invoices in DATEV's format.
+//! What the tax adviser receives (D31 to D34): accounts, and batches of final invoices in DATEV's format.
 //!
-//! [`konten`] are the accounts and what DATEV computes on them; [`belege`] reads invoices as they are booked, [`buchen`]
-//! makes lines of them, [`stamm`] the records of their partners; [`stapel`] is a batch of them, [`dateien`] its files, and
-//! [`extf`] the format. [`umsaetze`] is what the reports count.
+//! [`konten`] are the accounts and what DATEV computes on them. [`belege`] reads invoices as they are booked,
+//! [`buchen`] turns them into lines, [`stamm`] writes the records of their partners. [`stapel`] is a batch of
+//! these, [`dateien`] its files, [`extf`] their format. [`umsaetze`] is what the reports count.
 
 mod belege;
 mod buchen;
@@ -22,7 +22,7 @@ pub use buchen::{Luecke, luecken};
 pub use checks::{CHECKS, altered_datei, not_handed_over};
 pub use konten::{Gezeigt, enter, feld, missing_proposed, of_feld, proposal, shown};
 pub use model::{Datei, KontoSumme, KontoZeile, Monat, NewStapel, Stapel, StapelAngelegt};
-pub use sql::{Welche, all, delete_konto, list as list_stapel, monate, newest, open_numbers};
+pub use sql::{InvoiceFilter, all, delete_konto, list as list_stapel, monate, newest, open_numbers};
 pub use stapel::{Entwurf, LOCKED_UNTIL, create, discard, found, listed, with_files, with_number, zip};
 pub use umsaetze::umsaetze;
 
@@ -41,7 +41,7 @@ use model::{FunktionZeile, KontoAuskunft, StapelMitDateien, Verwerfen};
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
-/// The kind of import that brings accounts.
+/// The kind of import for accounts.
 pub const KONTEN: &str = "konten";
 
 const ZIP: &str = "application/zip";

@@ -1,4 +1,4 @@
-//! Accounts and batches as they go over the wire.
+//! Accounts and batches as they are sent.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -88,7 +88,7 @@ record! {
         summe: Money = fixed,
         verworfen_am: Option<Instant> = fixed,
         verworfen_grund: Option<String> = fixed,
-        /// What was said when it was made: JSON.
+        /// The hints that were given when it was created, as JSON.
         #[serde(skip)]
         hinweise: String = fixed,
     }
@@ -101,7 +101,7 @@ record! {
     pub struct Datei from datev_datei as d {
         name: String,
         zeilen: i64,
-        /// Of its bytes, hexadecimal.
+        /// Of the file's content, in hexadecimal.
         sha256: String = "lower(hex(d.sha256))",
     }
 }
@@ -117,7 +117,8 @@ pub struct StapelMitDateien {
     pub hinweise: Box<serde_json::value::RawValue>,
 }
 
-/// What came of a wish for a batch: one with a number, or none where nothing is new or nothing was to be stored.
+/// Result of requesting a batch: a batch with a number; or none if nothing is new or nothing was to be
+/// stored.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(rename = "BuchungsstapelAngelegt")]
 pub struct StapelAngelegt {
@@ -125,34 +126,34 @@ pub struct StapelAngelegt {
     pub nr: Option<i64>,
     pub belege: usize,
     pub zeilen: usize,
-    /// Of the lines of partners, without regard to their side.
+    /// Sum of the lines on partners' accounts, regardless of their side.
     pub summe: Money,
     pub dateien: Vec<Datei>,
     pub konten: Vec<KontoSumme>,
     pub hinweise: Hints,
-    /// For the administration log; none where nothing was changed.
+    /// For the administration log; `None` if nothing was changed.
     #[serde(skip)]
     pub event: Option<AdminEvent>,
 }
 
-/// RE and ER of a month of their date.
+/// The RE and ER dated in one month.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Monat {
-    /// The first day on which one of them is dated.
+    /// The first date of one of them.
     pub first: Day,
-    /// Final or open.
+    /// Number of final or open documents.
     pub belege: i64,
-    /// Final, and in no live batch.
+    /// Number of final documents in no live batch.
     pub neu: i64,
     pub offen: i64,
 }
 
-/// What lies on an account in a batch.
+/// Totals of an account in a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "DatevKontoSumme")]
 pub struct KontoSumme {
     pub konto: i64,
     pub zeilen: usize,
-    /// Debit less credit.
+    /// Debit minus credit.
     pub saldo: Money,
 }

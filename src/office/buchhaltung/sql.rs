@@ -1,4 +1,4 @@
-//! Statements on accounts, invoices that are handed over, and batches.
+//! Statements on accounts, exported invoices and batches.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -49,7 +49,7 @@ pub fn funktionen(tx: &Tx<'_>) -> Result<Vec<Funktion>> {
     tx.all(&statement, &[], Funktion::read)
 }
 
-/// The accounts as they are shown.
+/// Loads the accounts as they are shown.
 pub fn shown_konten(tx: &Tx<'_>) -> Result<Vec<KontoAuskunft>> {
     let statement = format!(
         "select {} from konto k left join artikelgruppe g on g.tenant_id = k.tenant_id and g.id = k.artikelgruppe_id
@@ -59,7 +59,7 @@ pub fn shown_konten(tx: &Tx<'_>) -> Result<Vec<KontoAuskunft>> {
     tx.all(&statement, &[], KontoAuskunft::read)
 }
 
-/// The accounts, each with the name of its group of articles.
+/// Loads the accounts, each with the name of its article group.
 pub fn named_konten(tx: &Tx<'_>) -> Result<Vec<(Konto, Option<String>)>> {
     let statement = format!(
         "select {}, g.name as gruppe from konto k left join artikelgruppe g on g.tenant_id = k.tenant_id
@@ -69,13 +69,13 @@ pub fn named_konten(tx: &Tx<'_>) -> Result<Vec<(Konto, Option<String>)>> {
     tx.all(&statement, &[], |row| Ok((Konto::read(row)?, row.get("gruppe")?)))
 }
 
-/// Stores an account in the place of the one with its key.
+/// Stores an account, replacing the one with its key.
 pub fn store_konto(tx: &WriteTx<'_>, konto: &Konto) -> Result<()> {
     delete_konto(tx, konto)?;
     tx.insert("konto", &konto.values(Part::All))
 }
 
-/// Deletes the account with the key of this one, if there is one.
+/// Deletes the account with the same key, if there is one.
 pub fn delete_konto(tx: &WriteTx<'_>, konto: &Konto) -> Result<()> {
     let statement = "delete from konto where tenant_id = :tenant and fall = :fall and satz is :satz
         and artikelgruppe_id is :gruppe";
@@ -99,17 +99,17 @@ pub fn store_funktion(tx: &WriteTx<'_>, new: &Funktion) -> Result<()> {
     tx.upsert("konto_funktion", &["rahmen", "von", "bis", "ab_jahr"], &new.values(Part::All))
 }
 
-/// Which of the final invoices of a period.
+/// Selects final invoices of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Welche {
+pub enum InvoiceFilter {
     Alle,
-    /// What no live batch holds.
+    /// Those in no live batch.
     Neue,
-    /// What has positions from or to another country of the EU, or whose tax the customer owes (D35).
+    /// Those with positions from or to another EU country, or whose tax the customer owes (D35).
     Eu,
 }
 
-/// The condition of [`Welche`] on an invoice.
+/// The condition of [`InvoiceFilter`] on an invoice, in SQL.
 macro_rules! is_among {
     () => {
         "(not :neu or not exists (select 1 from datev_beleg d
@@ -119,8 +119,8 @@ macro_rules! is_among {
     };
 }
 
-/// Final invoices dated in a period, by date and number. Open ones have no event yet (D11).
-pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec<Rechnung>> {
+/// Loads the final invoices dated in a period, by date and number. Open ones have no event yet (D11).
+pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: InvoiceFilter) -> Result<Vec<Rechnung>> {
     let statement = format!(
         "select {} from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
          where b.tenant_id = :tenant and b.rechnungsart is not null and b.ereignis_am is not null
@@ -129,23 +129,23 @@ pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec
         Rechnung::COLUMNS,
         is_among!()
     );
-    let (neu, eu) = (welche == Welche::Neue, welche == Welche::Eu);
+    let (neu, eu) = (welche == InvoiceFilter::Neue, welche == InvoiceFilter::Eu);
     let params = named_params! {":von": von, ":bis": bis, ":neu": neu, ":eu": eu};
     tx.all(&statement, params, Rechnung::read)
 }
 
-/// How many there are.
-pub fn count_rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<i64> {
+/// Counts the same invoices.
+pub fn count_rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: InvoiceFilter) -> Result<i64> {
     let statement = concat!(
         "select count(*) from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null
            and b.ereignis_am is not null and b.beleg_datum between :von and :bis and ",
         is_among!()
     );
-    let (neu, eu) = (welche == Welche::Neue, welche == Welche::Eu);
+    let (neu, eu) = (welche == InvoiceFilter::Neue, welche == InvoiceFilter::Eu);
     tx.one(statement, named_params! {":von": von, ":bis": bis, ":neu": neu, ":eu": eu}, |row| row.get(0))
 }
 
-/// An invoice that is final.
+/// Loads a final invoice.
 pub fn rechnung(tx: &Tx<'_>, id: Uuid) -> Result<Option<Rechnung>> {
     let statement = format!(
         "select {} from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
@@ -166,14 +166,14 @@ pub fn positionen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Position>> {
     tx.all(&statement, named_params! {":beleg": beleg}, Position::read)
 }
 
-/// Numbers of RE and ER dated in a period that are still open.
+/// Returns the numbers of RE and ER dated in a period that are still open.
 pub fn open_numbers(tx: &Tx<'_>, von: Day, bis: Day) -> Result<Vec<String>> {
     let statement = "select b.beleg_nummer from beleg b where b.tenant_id = :tenant and b.status = 'offen'
         and b.rechnungsart is not null and b.beleg_datum between :von and :bis order by b.beleg_datum, b.beleg_nummer";
     tx.all(statement, named_params! {":von": von, ":bis": bis}, |row| row.get(0))
 }
 
-/// How many final invoices of a period are in no live batch, and the first of them.
+/// Counts the final invoices of a period that are in no live batch, and returns the first of them.
 pub fn left_out(tx: &Tx<'_>, von: Day, bis: Day) -> Result<(i64, Option<String>)> {
     let statement = "select count(*), min(b.beleg_nummer) from beleg b
         where b.tenant_id = :tenant and b.rechnungsart is not null and b.ereignis_am is not null
@@ -183,10 +183,12 @@ pub fn left_out(tx: &Tx<'_>, von: Day, bis: Day) -> Result<(i64, Option<String>)
     tx.one(statement, named_params! {":von": von, ":bis": bis}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The months of a period in which RE and ER are dated, the newest first. Those before `ab` are never handed over.
+/// Returns the months of a period in which RE and ER are dated, the newest first. Those before `ab` are never
+/// handed over.
 pub fn monate(tx: &Tx<'_>, von: Day, bis: Day, ab: Option<Day>) -> Result<Vec<Monat>> {
     let statement = "select min(b.beleg_datum), sum(b.ereignis_am is not null or b.status = 'offen'),
-          sum(b.ereignis_am is not null and b.beleg_datum >= coalesce(:ab, '') and not exists (select 1 from datev_beleg d
+          sum(b.ereignis_am is not null and b.beleg_datum >= coalesce(:ab, '') \
+            and not exists (select 1 from datev_beleg d
             where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0)),
           sum(b.status = 'offen')
         from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null and b.beleg_datum between :von and :bis
@@ -196,7 +198,8 @@ pub fn monate(tx: &Tx<'_>, von: Day, bis: Day, ab: Option<Day>) -> Result<Vec<Mo
     })
 }
 
-/// What the adviser has of a partner's account: the sha256 of its record in the newest batch that was not discarded.
+/// Returns the sha256 of a partner account's record in the newest batch that was not discarded: the record
+/// that the tax adviser has.
 pub fn last_stamm(tx: &Tx<'_>, konto: i64) -> Result<Option<[u8; 32]>> {
     let statement = "select d.sha256 from datev_stamm d
         join datev_stapel s on s.tenant_id = d.tenant_id and s.nr = d.stapel_nr
@@ -204,20 +207,21 @@ pub fn last_stamm(tx: &Tx<'_>, konto: i64) -> Result<Option<[u8; 32]>> {
     tx.optional(statement, named_params! {":konto": konto}, |row| row.get(0))
 }
 
-/// The groups of articles: what accounts and rates follow from.
+/// Loads the article groups, which determine accounts and rates.
 pub fn gruppen(tx: &Tx<'_>) -> Result<Vec<(i64, String, Option<Percent>)>> {
     let statement = "select g.id, g.name, g.mwst_satz from artikelgruppe g where g.tenant_id = :tenant";
     tx.all(statement, &[], |row| row.try_into())
 }
 
-/// Whether a partner or an article has changed since a change of the feed.
+/// Whether a partner or an article has changed since change `nr` of the feed.
 pub fn is_master_data_changed(tx: &Tx<'_>, nr: i64) -> Result<bool> {
     let statement = "select 1 from aenderung a where a.tenant_id = :tenant and a.nr > :nr
         and a.art in ('kunde', 'artikel') limit 1";
     tx.exists(statement, named_params! {":nr": nr})
 }
 
-/// Invoices that something has happened to since a change of the feed: those of [`rechnungen`] that are new.
+/// Returns the invoices that have changed since change `nr` of the feed, as far as [`rechnungen`] counts them
+/// as new.
 pub fn changed_rechnungen(tx: &Tx<'_>, nr: i64, von: Day, bis: Day) -> Result<Vec<Uuid>> {
     let statement = "select b.id from aenderung a join beleg b on b.tenant_id = a.tenant_id and b.id = a.id
         where a.tenant_id = :tenant and a.nr > :nr and a.art = 'beleg' and b.rechnungsart is not null
@@ -233,7 +237,7 @@ pub fn next_nr(tx: &Tx<'_>) -> Result<i64> {
     })
 }
 
-/// The newest live batch, and the last day that any of them reaches.
+/// Returns the newest live batch, and the last day that any live batch covers.
 pub fn newest(tx: &Tx<'_>) -> Result<Option<(i64, Day)>> {
     let statement =
         "select max(nr), max(bis) from datev_stapel where tenant_id = :tenant and verworfen_am is null";
@@ -246,7 +250,7 @@ pub fn insert_stapel(tx: &WriteTx<'_>, stapel: &Stapel) -> Result<()> {
     tx.insert("datev_stapel", &stapel.values(Part::All))
 }
 
-/// Stores the documents of a batch, each with what its lines bring to the account of the partner.
+/// Stores the documents of a batch, each with the sum of its lines on the partner's account.
 pub fn insert_belege(tx: &WriteTx<'_>, nr: i64, belege: &[(Uuid, Money)]) -> Result<()> {
     tx.insert_all("datev_beleg", belege, |(beleg, betrag), store| {
         store(named_params! {":stapel_nr": nr, ":beleg_id": beleg, ":betrag": betrag})
@@ -270,7 +274,7 @@ pub fn insert_datei(tx: &WriteTx<'_>, stapel: i64, nr: i64, datei: &Datei, packe
     )
 }
 
-/// Marks a batch as discarded; its documents are in none again.
+/// Marks a batch as discarded; its documents then belong to no batch.
 pub fn discard(tx: &WriteTx<'_>, nr: i64, grund: &str) -> Result<()> {
     tx.execute(
         "update datev_stapel set verworfen_am = :am, verworfen_grund = :grund where tenant_id = :tenant and nr = :nr",
@@ -295,7 +299,7 @@ pub fn list(tx: &Tx<'_>, page: Page) -> Result<Records<Stapel>> {
     tx.list(&LIST, &Filter::of("s"), page)
 }
 
-/// All of them, the newest first: one a month, as a rule.
+/// Loads all batches, the newest first: usually one per month.
 pub fn all(tx: &Tx<'_>) -> Result<Vec<Stapel>> {
     let statement = format!(
         "select {} from datev_stapel s where s.tenant_id = :tenant order by s.nr desc",
@@ -320,7 +324,7 @@ pub fn dateien(tx: &Tx<'_>, nr: i64) -> Result<Vec<Datei>> {
     tx.all(&statement, named_params! {":nr": nr}, Datei::read)
 }
 
-/// Names and contents, packed, of the files of a batch.
+/// Loads names and packed contents of the files of a batch.
 pub fn inhalte(tx: &Tx<'_>, nr: i64) -> Result<Vec<(String, Vec<u8>)>> {
     let statement =
         "select name, inhalt from datev_datei where tenant_id = :tenant and stapel_nr = :nr order by nr";

@@ -1,4 +1,5 @@
-//! Master data of partners for DATEV (D34): one record for each that is new, or another than when it was last handed over.
+//! Master data of partners for DATEV (D34): one record for each partner that is new or has changed since the
+//! last hand-over.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::Anrede;
 use crate::trade::belege::content_digest;
 
-/// A record, and what of it a batch remembers.
+/// A record, and the digest of it that a batch stores.
 pub struct Stammsatz {
     pub konto: i64,
     pub zeile: Vec<u8>,
@@ -43,14 +44,14 @@ impl Stammsatz {
     }
 }
 
-/// What is said where letters of a text are none of Windows-1252.
+/// The message about letters that Windows-1252 does not have.
 pub fn replaced(what: &str) -> String {
     format!("{what}: DATEV kennt nicht alle Buchstaben; sie stehen dort ohne ihre Zeichen oder als „?“.")
 }
 
 struct Satz {
     felder: Felder,
-    /// What was too long.
+    /// The fields that were too long.
     cut: Vec<&'static str>,
     replaced: bool,
 }

@@ -1,4 +1,5 @@
-//! Batches (D32): every final RE and ER is handed over once, all that can be or a list of what is missing.
+//! Batches (D32): every final RE and ER is handed over once. A batch contains all new ones, or is refused
+//! with a list of what is missing.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
@@ -13,7 +14,7 @@ use super::buchen::{Buchen, Buchung, Saetze};
 use super::dateien::{self, Monate, Rahmen};
 use super::konten;
 use super::model::{Datei, KontoSumme, NewStapel, Stapel, StapelAngelegt, StapelMitDateien};
-use super::sql::{self, Welche};
+use super::sql::{self, InvoiceFilter};
 use super::stamm::Stammsatz;
 use crate::master::tenants::{self, Einstellungen};
 use crate::master::{kunden, steuersaetze};
@@ -31,10 +32,10 @@ use crate::rules::tax::Satz;
 use crate::rules::text::natural_key;
 use crate::trade::belege::{content_digest, deflated, inflated};
 
-/// Invoices of one batch, at most.
+/// Most invoices of one batch.
 const BELEGE_MAX: i64 = 50_000;
 
-/// What the adviser has told the firm (D31).
+/// The settings that the tax adviser provides (D31).
 struct Angaben {
     berater: i64,
     mandant: i64,
@@ -45,7 +46,8 @@ impl Angaben {
     fn of(einstellungen: &Einstellungen) -> Result<Angaben> {
         let missing = |name: &'static str| {
             let message = format!(
-                "Der Firma fehlt die Einstellung {name}; sie kommt vom Steuerberater. Bitte unter Einstellungen eintragen."
+                "Der Firma fehlt die Einstellung {name}; sie kommt vom Steuerberater. Bitte unter \
+                 Einstellungen eintragen."
             );
             Refusal::field(Code::DatevEinstellungFehlt, name, message)
         };
@@ -57,7 +59,7 @@ impl Angaben {
     }
 }
 
-/// The period of a batch: in the fiscal year of its last day, from the first day that is exported on.
+/// The period of a batch: within the fiscal year of its last day, and not before the first exported day.
 struct Zeitraum {
     wj_beginn: Day,
     von: Day,
@@ -78,7 +80,7 @@ impl Zeitraum {
     }
 }
 
-/// What a batch follows from, besides documents and partners.
+/// The inputs of a batch, apart from documents and partners.
 #[derive(PartialEq)]
 struct Grundlage {
     einstellungen: Arc<Einstellungen>,
@@ -87,18 +89,18 @@ struct Grundlage {
     gruppen: Vec<(i64, String, Option<Percent>)>,
     nr: i64,
     newest: Option<(i64, Day)>,
-    /// What is still open in the period.
+    /// Documents that are still open in the period.
     offen: Vec<String>,
 }
 
-/// A batch as it follows from a snapshot: all but what is stored of it.
+/// A batch as computed from a snapshot, with nothing stored yet.
 pub struct Entwurf {
     wish: NewStapel,
-    /// What was noticed about the request.
+    /// Hints about the request itself.
     noted: Hints,
     zeitraum: Zeitraum,
     grundlage: Grundlage,
-    /// The newest change of the company in it.
+    /// The newest change of the company that it includes.
     newest_change: i64,
     am: Instant,
     gebucht: Gebucht,
@@ -139,7 +141,7 @@ impl Entwurf {
         Ok(Entwurf { wish, noted, zeitraum, grundlage, newest_change, am: tx.now(), gebucht, dateien, hints })
     }
 
-    /// Whether the same would come of it now. Final invoices stay as they are.
+    /// Whether computing it now would give the same batch. Final invoices never change.
     fn holds(&self, tx: &Tx<'_>) -> Result<bool> {
         let Zeitraum { von, bis, .. } = self.zeitraum;
         if self.grundlage != Grundlage::of(tx, &self.zeitraum)?
@@ -152,7 +154,7 @@ impl Entwurf {
         Ok(changed.iter().all(is_in_it))
     }
 
-    /// What is told of it.
+    /// The answer about it.
     fn told(&self) -> StapelAngelegt {
         let konten = self.gebucht.konten.iter();
         StapelAngelegt {
@@ -185,14 +187,14 @@ impl Grundlage {
     }
 }
 
-/// A file as it is stored: deflated.
+/// Packs a file as it is stored: deflated.
 fn packed(file: dateien::Datei) -> Result<(Datei, Vec<u8>)> {
     let sha256 = hex(&content_digest(&file.inhalt));
     Ok((Datei { name: file.name, zeilen: file.zeilen as i64, sha256 }, deflated(&file.inhalt)?))
 }
 
-/// Makes a batch of what is new (D32): the one that was computed, computed again where something has changed meanwhile. With
-/// `pruefen` nothing of it is kept.
+/// Stores a batch of what is new (D32): the computed draft, or a new one if something has changed meanwhile.
+/// With `pruefen` nothing is stored.
 pub fn create(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
     let wish = &entwurf.wish;
     if wish.pruefen == Some(true) {
@@ -204,20 +206,20 @@ pub fn create(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
     }
 }
 
-/// What no live batch holds, in the order of the files (D33).
+/// Loads the invoices in no live batch, in the order of the files (D33).
 fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
     let Zeitraum { von, bis, .. } = *zeitraum;
-    let count = sql::count_rechnungen(tx, von, bis, Welche::Neue)?;
+    let count = sql::count_rechnungen(tx, von, bis, InvoiceFilter::Neue)?;
     let message = format_args!(
         "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {count}. Bitte einen kürzeren Zeitraum wählen."
     );
     refuse_if(count > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
-    let mut rechnungen = sql::rechnungen(tx, von, bis, Welche::Neue)?;
+    let mut rechnungen = sql::rechnungen(tx, von, bis, InvoiceFilter::Neue)?;
     rechnungen.sort_by_cached_key(|rechnung| (rechnung.beleg_datum, natural_key(&rechnung.beleg_nummer)));
     Ok(rechnungen)
 }
 
-/// Names what is still open in the period, or refuses it.
+/// Adds a hint about documents in the period that are still open, or refuses them if `streng`.
 fn hint_open(offene: &[String], wish: &NewStapel, hints: &mut Hints) -> Result<()> {
     if offene.is_empty() {
         return Ok(());
@@ -226,12 +228,12 @@ fn hint_open(offene: &[String], wish: &NewStapel, hints: &mut Hints) -> Result<(
         "Noch offen und nicht dabei: {}. Sie kommen mit dem nächsten Stapel, wenn sie abgeschlossen sind.",
         listed(offene)
     );
-    refuse_if(wish.streng == Some(true), Code::OffeneBelege, "bis", &message)?;
+    refuse_if(wish.streng == Some(true), Code::OffeneBelege, "bis", message.as_str())?;
     hints.add(HintCode::OffeneBelege, message);
     Ok(())
 }
 
-/// Names what is dated in a period that was handed over already.
+/// Adds a hint about documents dated in a period that was already handed over.
 fn hint_late(newest: Option<(i64, Day)>, rechnungen: &[Rechnung], hints: &mut Hints) {
     let Some((_, last)) = newest else { return };
     let late = rechnungen.iter().filter(|rechnung| rechnung.beleg_datum <= last);
@@ -246,7 +248,7 @@ fn hint_late(newest: Option<(i64, Day)>, rechnungen: &[Rechnung], hints: &mut Hi
     }
 }
 
-/// The first twenty numbers, and how many more there are.
+/// Lists the first twenty numbers, and how many more there are.
 pub fn listed(numbers: &[String]) -> String {
     const NAMED: usize = 20;
     let named = numbers.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -256,14 +258,15 @@ pub fn listed(numbers: &[String]) -> String {
     }
 }
 
-/// The records of all invoices, and what they come to.
+/// The records of all invoices, and their totals.
 #[derive(Default)]
 struct Gebucht {
     monate: Monate,
     stamm: Vec<Stammsatz>,
-    /// Partners that get an account.
+    /// Account numbers newly assigned to partners.
     vergeben: BTreeMap<(Personenkonto, i64), Uuid>,
-    /// Each document with what its lines bring to the account of the partner; by id, as they are stored fastest.
+    /// Each document with the sum of its lines on the partner's account; ordered by id, the fastest order to
+    /// store.
     belege: Vec<(Uuid, Money)>,
     zeilen: usize,
     summe: Money,
@@ -289,7 +292,8 @@ fn book(tx: &Tx<'_>, buchen: &Buchen<'_>, buchungen: &[Buchung], hints: &mut Hin
 }
 
 impl Gebucht {
-    /// The account of a partner; its record comes along where the adviser has none or another.
+    /// Returns the account of a partner; adds the partner's record if the tax adviser has none or an older
+    /// one.
     fn personenkonto(&mut self, tx: &Tx<'_>, id: Uuid, art: Personenkonto, hints: &mut Hints) -> Result<i64> {
         let mut kunde = kunden::by_id(tx, id)?;
         let konto =
@@ -356,10 +360,10 @@ fn store(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
     Ok(made)
 }
 
-/// What the log calls the day up to which a batch locked documents.
+/// The name in the log of the day up to which a batch locked documents.
 pub const LOCKED_UNTIL: &str = "gesperrt_bis";
 
-/// Locks the documents dated up to a day; what that changes.
+/// Locks the documents dated up to a day; returns the change, if there is one.
 fn lock(tx: &WriteTx<'_>, grundlage: &Grundlage, bis: Day) -> Result<Option<Changed>> {
     let before = grundlage.einstellungen.gesperrt_bis;
     if before.is_some_and(|before| before >= bis) {
@@ -370,7 +374,7 @@ fn lock(tx: &WriteTx<'_>, grundlage: &Grundlage, bis: Day) -> Result<Option<Chan
 }
 
 impl Stapel {
-    /// What the administration log says of it.
+    /// The event for the administration log.
     pub fn event(&self, tat: AdminAction) -> AdminEvent {
         AdminEvent::new(tat, Art::DatevStapel).id(self.id).name(self.nr.to_string())
     }
@@ -392,7 +396,7 @@ pub fn with_files(tx: &Tx<'_>, stapel: Stapel) -> Result<StapelMitDateien> {
     Ok(StapelMitDateien { stapel, dateien, hinweise })
 }
 
-/// A batch as one file, as it went out: its name, and a ZIP without folders.
+/// Packs a batch, as it was handed over, into one file: its name, and a ZIP without folders.
 pub fn zip(tx: &Tx<'_>, stapel: &Stapel) -> Result<(String, Vec<u8>)> {
     let failed = |error: std::io::Error| Failure::Broken(format!("a batch cannot be packed: {error}"));
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -404,7 +408,7 @@ pub fn zip(tx: &Tx<'_>, stapel: &Stapel) -> Result<(String, Vec<u8>)> {
     Ok((format!("DATEV_Stapel_{}.zip", stapel.nr), bytes))
 }
 
-/// Discards the newest live batch: its documents are new again, it stays with its files (D32).
+/// Discards the newest live batch: its documents are new again, while the batch and its files are kept (D32).
 pub fn discard(tx: &WriteTx<'_>, stapel: &Stapel, grund: &str) -> Result<Stapel> {
     let nr = stapel.nr;
     let message = format_args!("Stapel {nr} ist schon verworfen.");

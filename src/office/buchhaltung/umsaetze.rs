@@ -1,7 +1,8 @@
-//! Final invoices as the reports count them (D35): the groups of their lines (D33), whatever their accounts.
+//! Final invoices as the reports count them (D35): the groups of their lines (D33), regardless of their
+//! accounts.
 
 use super::belege::{Rechnung, vorgaenge};
-use super::sql::{self, Welche};
+use super::sql::{self, InvoiceFilter};
 use crate::master::{laender, steuersaetze, tenants};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
@@ -10,15 +11,20 @@ use crate::rules::day::Day;
 use crate::rules::error::{Code, refuse_if};
 use crate::rules::umsatzsteuer::Umsatz;
 
-/// Invoices of one report, at most.
+/// Most invoices of one report.
 const BELEGE_MAX: i64 = 50_000;
 
-/// Final invoices dated in a period, by date and number, each with its groups.
+/// Returns the final invoices dated in a period, by date and number, each with its groups.
 ///
 /// # Errors
 ///
-/// `ZEITRAUM_UNGUELTIG` where they are too many.
-pub fn umsaetze(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec<(Rechnung, Vec<Umsatz>)>> {
+/// `ZEITRAUM_UNGUELTIG` if there are too many.
+pub fn umsaetze(
+    tx: &Tx<'_>,
+    von: Day,
+    bis: Day,
+    welche: InvoiceFilter,
+) -> Result<Vec<(Rechnung, Vec<Umsatz>)>> {
     let count = sql::count_rechnungen(tx, von, bis, welche)?;
     let message = format_args!(
         "Ein Bericht umfasst höchstens {BELEGE_MAX} Rechnungen, es sind {count}. Bitte einen kürzeren Zeitraum wählen."
@@ -28,7 +34,7 @@ pub fn umsaetze(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec<(
     let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
     let rechnungen = sql::rechnungen(tx, von, bis, welche)?;
     let groups = |rechnung: Rechnung| {
-        // the sums of a group do not depend on accounts, and a report needs none to be set
+        // The sums of a group do not depend on accounts, so a report needs none.
         let anywhere = || Kontierung { konto: 0, bu: None, automatik: None };
         let positionen = sql::positionen(tx, rechnung.id)?;
         let vorgaenge = vorgaenge(&rechnung, positionen, &saetze, is_kleinunternehmer);

@@ -1,4 +1,4 @@
-//! An e-mail: its words, its addresses and its attachments as one message (RFC 5322, MIME).
+//! An e-mail: its text, its addresses and its attachments as one message (RFC 5322, MIME).
 
 use std::time::{Duration, SystemTime};
 
@@ -10,13 +10,13 @@ use uuid::Uuid;
 use super::postausgang::Postausgang;
 use crate::rules::day::Instant;
 
-/// What stands in braces in a subject or a text and is filled in.
+/// Placeholders of a subject or a text, which stand there in braces.
 pub const PLACEHOLDERS: [&str; 5] = ["art", "nummer", "datum", "betrag", "firma"];
 
-/// What placeholders stand for, in their order.
+/// The values of the placeholders, in their order.
 pub type Worte = [String; PLACEHOLDERS.len()];
 
-/// A text with its placeholders filled in; those that nobody knows where there are some.
+/// Fills in the placeholders of a text; the error is the first name that is unknown.
 pub fn filled(text: &str, worte: &Worte) -> Result<String, String> {
     let mut said = String::with_capacity(text.len());
     let mut rest = text;
@@ -33,18 +33,18 @@ pub fn filled(text: &str, worte: &Worte) -> Result<String, String> {
 
 pub struct Anlage {
     pub name: String,
-    /// `application/pdf`, `application/xml`.
+    /// MIME type: `application/pdf`, `application/xml`.
     pub typ: &'static str,
     pub inhalt: Vec<u8>,
 }
 
 pub struct Brief {
-    /// That of the form it was written in: sent twice it is one.
+    /// The id of the form it was written in: a form submitted twice is one mail.
     pub id: Uuid,
     pub am: Instant,
-    /// The company, as the name of the sender.
+    /// The company, as the sender's name.
     pub firma: String,
-    /// Addresses that [`crate::rules::plausible::is_email`] takes.
+    /// Addresses that [`crate::rules::plausible::is_email`] accepts.
     pub an: Vec<String>,
     pub betreff: String,
     pub text: String,
@@ -52,7 +52,8 @@ pub struct Brief {
 }
 
 impl Brief {
-    /// The message as the mail server gets it; a German sentence where an address cannot be written.
+    /// Builds the message for the mail server; the error is a German sentence about an address that cannot be
+    /// written.
     pub fn message(&self, postausgang: &Postausgang) -> Result<Message, String> {
         let domain = postausgang.absender.rsplit('@').next().unwrap_or_default();
         let mut message = Message::builder()
@@ -91,7 +92,7 @@ mod tests {
         let table = [
             ("", Ok("")),
             ("{art} {nummer} vom {datum}: {betrag}", Ok("Rechnung RE-1 vom 01.02.2026: 1,00 €")),
-            // What is filled in is not read again.
+            // Inserted values are not searched for placeholders.
             ("{firma}", Ok("Mühle {art}")),
             ("{kunde}", Err("kunde")),
             ("{", Err("")),

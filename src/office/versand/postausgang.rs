@@ -1,4 +1,4 @@
-//! The mail server of a company, as who manages it entered it.
+//! The mail server of a company, as its administrator entered it.
 
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, Row, named_params};
@@ -12,16 +12,16 @@ use crate::rules::day::Instant;
 
 choice! {
     pub enum Verschluesselung {
-        /// TLS begins on the open connection (RFC 3207); without it nothing is said.
+        /// TLS begins on the open connection (RFC 3207); nothing is sent without it.
         Starttls = "starttls",
         /// TLS from the first byte (RFC 8314).
         Tls = "tls",
-        /// None: to this machine alone.
+        /// No encryption: only for a mail server on this machine.
         Keine = "keine",
     }
 }
 
-/// Its password is readable, for the mail server wants it; so it has no `Debug`.
+/// Has no `Debug`, because its password is plain text: the mail server asks for it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Postausgang {
     pub server: String,
@@ -29,12 +29,12 @@ pub struct Postausgang {
     pub verschluesselung: Verschluesselung,
     pub benutzer: Option<String>,
     pub passwort: Option<String>,
-    /// The address that mails come from.
+    /// The sender's address of all mails.
     pub absender: String,
     pub antwort_an: Option<String>,
-    /// A certificate that is trusted beside the public ones (PEM): of a mail server in the house.
+    /// A certificate that is trusted in addition to the public ones (PEM), for a mail server in the house.
     pub zertifikat: Option<String>,
-    /// What a new mail begins with, with [`super::PLACEHOLDERS`].
+    /// Subject and text that a new mail starts with, including [`super::PLACEHOLDERS`].
     pub betreff: String,
     pub text: String,
 }
@@ -63,7 +63,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Postausgang> {
     })
 }
 
-/// Enters the mail server of a company, or takes it away with its password.
+/// Stores the mail server of a company, or removes it with its password.
 pub fn store(
     connection: &Connection,
     tenant: TenantId,

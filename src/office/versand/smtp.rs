@@ -1,5 +1,5 @@
-//! The way to the mail server (RFC 5321), with deadlines, on a thread that may wait. What went wrong is a German sentence
-//! that says what to do.
+//! Delivers a mail to the mail server (RFC 5321), with deadlines, on a thread that may block. An error is a
+//! German sentence that says what to do.
 
 use std::error::Error;
 use std::io;
@@ -30,25 +30,26 @@ use super::postausgang::{Postausgang, Verschluesselung};
 use super::sql::Ergebnis::{self, NichtGesendet, Ungewiss};
 use crate::platform::db::file::german::in_german;
 
-/// Until the mail server has let us in; and then until it has taken the mail, which may have 14 MiB on a slow line.
-const REACH: Duration = Duration::from_secs(10);
+/// Deadline for connecting and logging in, and deadline for delivering the mail, which may have 14 MiB on a
+/// slow line.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const DELIVER: Duration = Duration::from_secs(60);
-/// Bytes that a mail server may say: certificates and some lines.
+/// Most bytes accepted from a mail server: certificates and some lines.
 const SAID_BYTES_MAX: usize = 256 << 10;
-/// Characters of its own words that are shown.
+/// Most characters of its own words that are shown.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// How this machine calls itself.
+/// The name that this machine gives in its greeting.
 const HELLO: &str = "partnerd.local";
 
-/// Gives a mail to the mail server. It takes 70 seconds at most.
+/// Delivers a mail to the mail server. Takes 70 seconds at most.
 pub fn deliver(server: &Postausgang, message: &Message) -> Result<(), Ergebnis> {
     let broken = |error: io::Error| {
         NichtGesendet(format!("Auf diesem Rechner geht gerade kein Versand: {}.", in_german(&error)))
     };
     let runtime = Builder::new_current_thread().enable_all().build().map_err(broken)?;
     let sent = runtime.block_on(delivered(server, message));
-    // A name that is still being looked up holds up nobody.
+    // The caller does not wait for a name lookup that still runs.
     runtime.shutdown_background();
     sent
 }
@@ -56,29 +57,33 @@ pub fn deliver(server: &Postausgang, message: &Message) -> Result<(), Ergebnis> 
 async fn delivered(server: &Postausgang, message: &Message) -> Result<(), Ergebnis> {
     let silent = |_| {
         NichtGesendet(format!(
-            "Der Mailserver {} antwortet nicht (10 Sekunden gewartet). Bitte unter „Mailserver“ Server und Port prüfen, oder später noch einmal senden.",
+            "Der Mailserver {} antwortet nicht (10 Sekunden gewartet). Bitte unter „Mailserver“ Server und \
+             Port prüfen, oder später noch einmal senden.",
             server.server
         ))
     };
-    let mut connection = timeout(REACH, reached(server)).await.map_err(silent)?.map_err(NichtGesendet)?;
+    let mut connection =
+        timeout(CONNECT_TIMEOUT, connect(server)).await.map_err(silent)?.map_err(NichtGesendet)?;
     let unknown = || {
         Ungewiss(format!(
-            "Die Verbindung zum Mailserver {} brach ab, bevor er die E-Mail bestätigt hat. Bitte beim Empfänger nachfragen, ob sie ankam.",
+            "Die Verbindung zum Mailserver {} brach ab, bevor er die E-Mail bestätigt hat. Bitte beim \
+             Empfänger nachfragen, ob sie ankam.",
             server.server
         ))
     };
     match timeout(DELIVER, connection.send(message.envelope(), &message.formatted())).await {
         Err(_) => Err(unknown()),
         Ok(Ok(_)) => {
-            // It is delivered, whatever the mail server says to a good-bye.
+            // The mail is delivered, whatever the mail server replies to QUIT.
             drop(timeout(Duration::from_secs(1), connection.quit()).await);
             Ok(())
         }
         Ok(Err(error)) => match error.status() {
-            Some(_) => {
-                Err(NichtGesendet(format!("Der Mailserver nimmt die E-Mail nicht an: {}", told(&error))))
-            }
-            None if error.is_client() => Err(NichtGesendet(told(&error))),
+            Some(_) => Err(NichtGesendet(format!(
+                "Der Mailserver nimmt die E-Mail nicht an: {}",
+                server_reply(&error)
+            ))),
+            None if error.is_client() => Err(NichtGesendet(server_reply(&error))),
             None => Err(unknown()),
         },
     }
@@ -86,18 +91,20 @@ async fn delivered(server: &Postausgang, message: &Message) -> Result<(), Ergebn
 
 type Smtp = lettre::transport::smtp::Error;
 
-/// A connection on which a mail can be sent.
-async fn reached(server: &Postausgang) -> Result<AsyncSmtpConnection, String> {
+/// Opens a connection that is ready to send a mail.
+async fn connect(server: &Postausgang) -> Result<AsyncSmtpConnection, String> {
     let Postausgang { server: host, port, .. } = server;
     let unknown = |_| {
         format!(
-            "Der Mailserver {host} ist von hier aus nicht zu finden. Bitte den Namen unter „Mailserver“ prüfen, und ob dieser Rechner ins Internet darf."
+            "Der Mailserver {host} ist von hier aus nicht zu finden. Bitte den Namen unter „Mailserver“ \
+             prüfen, und ob dieser Rechner ins Internet darf."
         )
     };
     let addresses: Vec<_> = tokio::net::lookup_host((host.as_str(), *port)).await.map_err(unknown)?.collect();
     let closed = |_| {
         format!(
-            "Der Mailserver {host} nimmt auf Port {port} keine Verbindung an. Bitte Server und Port unter „Mailserver“ prüfen."
+            "Der Mailserver {host} nimmt auf Port {port} keine Verbindung an. Bitte Server und Port unter \
+             „Mailserver“ prüfen."
         )
     };
     let wire =
@@ -123,7 +130,7 @@ async fn reached(server: &Postausgang) -> Result<AsyncSmtpConnection, String> {
     Ok(connection)
 }
 
-/// Says user and password, where there are some.
+/// Logs in with user and password, if there are any.
 async fn log_in(server: &Postausgang, connection: &mut AsyncSmtpConnection) -> Result<(), String> {
     let Postausgang { server: host, port, .. } = server;
     let Some((user, password)) = server.benutzer.clone().zip(server.passwort.clone()) else { return Ok(()) };
@@ -131,23 +138,25 @@ async fn log_in(server: &Postausgang, connection: &mut AsyncSmtpConnection) -> R
     let said = connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await;
     said.map(drop).map_err(|error| match error.status() {
         Some(_) => format!(
-            "Der Mailserver lässt die Anmeldung nicht zu. Bitte Benutzer und Passwort unter „Mailserver“ prüfen. Er sagt: {}",
-            told(&error)
+            "Der Mailserver lässt die Anmeldung nicht zu. Bitte Benutzer und Passwort unter „Mailserver“ \
+             prüfen. Er sagt: {}",
+            server_reply(&error)
         ),
         None if error.is_client() => format!(
-            "Der Mailserver {host} kennt an Port {port} keine Anmeldung mit Passwort. Bitte Port und Verschlüsselung unter „Mailserver“ prüfen."
+            "Der Mailserver {host} kennt an Port {port} keine Anmeldung mit Passwort. Bitte Port und \
+             Verschlüsselung unter „Mailserver“ prüfen."
         ),
         None => failed(server, &error),
     })
 }
 
-/// Whether a text in PEM form has a certificate that can be trusted.
+/// Whether a text in PEM form contains a certificate that can be trusted.
 pub fn has_certificate(pem: &str) -> bool {
     let mut roots = RootCertStore::empty();
     CertificateDer::pem_slice_iter(pem.as_bytes()).flatten().any(|one| roots.add(one).is_ok())
 }
 
-/// TLS from the first byte.
+/// Starts TLS from the first byte.
 async fn encrypted(
     server: &Postausgang,
     wire: Bounded<TcpStream>,
@@ -169,7 +178,7 @@ async fn encrypted(
     Ok(Bounded { stream, left: SAID_BYTES_MAX })
 }
 
-/// TLS on an open connection.
+/// TLS parameters for an open connection.
 fn parameters(server: &Postausgang) -> Result<TlsParameters, Smtp> {
     let parameters = TlsParametersBuilder::new(server.server.clone());
     match &server.zertifikat {
@@ -179,21 +188,22 @@ fn parameters(server: &Postausgang) -> Result<TlsParameters, Smtp> {
     .build_rustls()
 }
 
-/// Why there is no connection to send on.
+/// Explains why there is no connection to send on.
 fn failed(server: &Postausgang, error: &Smtp) -> String {
     let Postausgang { server: host, port, .. } = server;
     if error.status().is_some() {
-        return format!("Der Mailserver {host} weist diesen Rechner ab: {}", told(error));
+        return format!("Der Mailserver {host} weist diesen Rechner ab: {}", server_reply(error));
     }
     if error.is_client() {
         return format!(
-            "Der Mailserver {host} bietet an Port {port} keine Verschlüsselung (STARTTLS) an; ohne sie geht kein Passwort über das Netz. Port 465 gehört meist zu TLS, 587 zu STARTTLS."
+            "Der Mailserver {host} bietet an Port {port} keine Verschlüsselung (STARTTLS) an; ohne sie geht \
+             kein Passwort über das Netz. Port 465 gehört meist zu TLS, 587 zu STARTTLS."
         );
     }
     unencrypted(server, error)
 }
 
-/// Why a connection is not encrypted, or ended.
+/// Explains why a connection is not encrypted, or was closed.
 fn unencrypted(server: &Postausgang, error: &(dyn Error + 'static)) -> String {
     let Postausgang { server: host, port, .. } = server;
     match of_tls(error) {
@@ -207,34 +217,38 @@ fn unencrypted(server: &Postausgang, error: &(dyn Error + 'static)) -> String {
                 _ => "gilt nicht",
             };
             format!(
-                "Das Zertifikat von {host} {why}. Nichts wurde gesendet, auch kein Passwort. Bitte den Namen des Servers prüfen; einem Mailserver im eigenen Haus vertraut man mit seinem Zertifikat unter „Mailserver“."
+                "Das Zertifikat von {host} {why}. Nichts wurde gesendet, auch kein Passwort. Bitte den Namen \
+                 des Servers prüfen; einem Mailserver im eigenen Haus vertraut man mit seinem Zertifikat unter \
+                 „Mailserver“."
             )
         }
         Some(_) => format!(
-            "Mit {host} kommt an Port {port} keine verschlüsselte Verbindung zustande. Port 465 gehört meist zu TLS, 587 zu STARTTLS."
+            "Mit {host} kommt an Port {port} keine verschlüsselte Verbindung zustande. Port 465 gehört meist \
+             zu TLS, 587 zu STARTTLS."
         ),
         None => format!(
-            "An Port {port} von {host} antwortet kein Mailserver, oder er hat die Verbindung beendet. Bitte Server, Port und Verschlüsselung unter „Mailserver“ prüfen."
+            "An Port {port} von {host} antwortet kein Mailserver, oder er hat die Verbindung beendet. Bitte \
+             Server, Port und Verschlüsselung unter „Mailserver“ prüfen."
         ),
     }
 }
 
-/// The error of TLS behind one of the network.
+/// Finds the TLS error behind a network error.
 fn of_tls<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref() {
             return Some(found);
         }
-        // The source of an error of the network is that of what it wraps.
+        // `source()` of an `io::Error` skips the error that it wraps.
         let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         next = wrapped.map(|wrapped| wrapped as &(dyn Error + 'static)).or_else(|| error.source());
     }
     None
 }
 
-/// The words of the mail server itself, or of the error.
-fn told(error: &Smtp) -> String {
+/// Quotes the mail server, or the error if the server said nothing.
+fn server_reply(error: &Smtp) -> String {
     let words = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     let words: String = words.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let words: String = words.trim().chars().take(SHOWN_CHARS_MAX).collect();
@@ -243,7 +257,7 @@ fn told(error: &Smtp) -> String {
     format!("„{code}{words}“.{later}")
 }
 
-/// A connection whose other end can say only so much.
+/// A connection that accepts a limited number of bytes from its peer.
 #[derive(Debug)]
 struct Bounded<S> {
     stream: S,

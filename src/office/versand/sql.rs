@@ -1,4 +1,4 @@
-//! What was sent of a document: when, by whom, to whom, and what became of it.
+//! Mails sent with a document: when, by whom, to whom, and with which result.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -9,17 +9,17 @@ use crate::platform::failure::Result;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
 
-/// Mails of a document that are shown.
+/// Most mails of a document that are shown.
 const SHOWN_MAX: i64 = 50;
 
-/// What became of a mail.
+/// The result of sending a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ergebnis {
-    /// The mail server has taken it.
+    /// The mail server accepted it.
     Gesendet,
-    /// A sentence says why not.
+    /// It was not sent; the sentence says why.
     NichtGesendet(String),
-    /// The mail server may have it; a sentence says why that is not known.
+    /// The mail server may have it; the sentence says why this is uncertain.
     Ungewiss(String),
 }
 
@@ -36,20 +36,21 @@ impl Ergebnis {
 pub struct Versand {
     pub am: Instant,
     pub key_id: Option<String>,
-    /// None: it was erased with the partner.
+    /// `None` if it was erased with the partner.
     pub an: Option<String>,
     pub betreff: Option<String>,
     pub anlagen: String,
-    /// None as long as it is on its way; where the service ended meanwhile that stays so.
+    /// `None` while it is being sent; stays so if the service ended meanwhile.
     pub ergebnis: Option<String>,
     pub meldung: Option<String>,
 }
 
-/// Writes down that a mail is about to be sent; refused where that one was before.
+/// Records that a mail is about to be sent; refuses a mail that was recorded before.
 pub fn begin(tx: &WriteTx<'_>, brief: &Brief, beleg: Uuid, kunde: Uuid) -> Result<()> {
     let known = "select 1 from versand where tenant_id = :tenant and id = :id";
     if tx.exists(known, named_params! {":id": brief.id})? {
-        let message = "Dieses Formular wurde schon abgeschickt. Was daraus geworden ist, steht auf der Seite des Belegs unter „E-Mails“.";
+        let message = "Dieses Formular wurde schon abgeschickt. Was daraus geworden ist, steht auf der Seite \
+             des Belegs unter „E-Mails“.";
         return Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into());
     }
     tx.insert(
@@ -75,7 +76,7 @@ pub fn end(tx: &WriteTx<'_>, id: Uuid, ergebnis: &Ergebnis) -> Result<()> {
     tx.execute(statement, named_params! {":ergebnis": ergebnis, ":meldung": meldung, ":id": id}).map(drop)
 }
 
-/// The mails of a document, the newest first.
+/// Returns the mails of a document, the newest first.
 pub fn of_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Versand>> {
     tx.all(
         "select am, key_id, an, betreff, anlagen, ergebnis, meldung from versand
@@ -95,7 +96,7 @@ pub fn of_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Versand>> {
     )
 }
 
-/// Erases what mails say of a partner: to whom, about what, in which words. How many.
+/// Erases the partner's data in mails: recipients, subjects, texts. Returns the number of mails.
 pub fn forget(tx: &WriteTx<'_>, kunde: Uuid) -> Result<i64> {
     let statement = "update versand set an = null, betreff = null, text = null, meldung = null
         where tenant_id = :tenant and kunde_id = :kunde and an is not null";

@@ -1,4 +1,5 @@
-//! The zip: files go into it as they are made, each with its sha256; it has a bound and leaves room on the disk.
+//! The zip of a hand-over: files are added as they are made, each with its sha256. Its size is bounded, and
+//! it leaves room on the disk.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -12,19 +13,19 @@ use crate::platform::db::file::german::in_german;
 use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 
-/// Bytes of the file, and of each of its parts, at most: what a zip holds without extensions that old programs lack.
+/// Most bytes of the zip and of each file in it: what a zip holds without extensions that old programs lack.
 const BYTES_MAX: u64 = 4_000_000_000;
 
-/// Files in it at most, for the same reason; what is remembered of each stays small.
+/// Most files in it, for the same reason; it also bounds the memory for their names and digests.
 const FILES_MAX: usize = 60_000;
 
-/// How often it is looked whether the disk still has room, in bytes written.
+/// Bytes written between two checks of the free space on the disk.
 const LOOK_EVERY: u64 = 64 << 20;
 
-/// Bytes that stay free on the disk, where the database may lie, too.
+/// Bytes that stay free on the disk, which may also hold the database.
 const FREE_BYTES_MIN: u64 = 200_000_000;
 
-/// A file that went into the zip.
+/// A file in the zip.
 #[derive(Debug, Clone)]
 pub struct Datei {
     pub name: String,
@@ -32,7 +33,7 @@ pub struct Datei {
     pub sha256: [u8; 32],
 }
 
-/// The file on the disk, up to its bound.
+/// The zip on the disk, bounded in size.
 struct Begrenzt {
     file: File,
     folder: PathBuf,
@@ -81,7 +82,7 @@ impl Archiv {
         Ok(Archiv { zip: ZipWriter::new(begrenzt), dateien: Vec::new(), begun: None })
     }
 
-    /// Begins a file; what is written goes into it until [`Archiv::end_file`].
+    /// Begins a file; [`Archiv::write`] adds to it until [`Archiv::end_file`].
     pub fn begin_file(&mut self, name: &str) -> Result<()> {
         if self.dateien.len() >= FILES_MAX {
             return Err(too_large());
@@ -116,7 +117,7 @@ impl Archiv {
         Ok(())
     }
 
-    /// Ends the zip: its bytes and its sha256.
+    /// Ends the zip; returns its bytes and its sha256.
     pub fn end(self) -> Result<(u64, [u8; 32])> {
         let mut file = self.zip.finish().map_err(io::Error::from).map_err(failed)?.file;
         file.seek(SeekFrom::Start(0)).map_err(failed)?;

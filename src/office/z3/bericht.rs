@@ -1,4 +1,5 @@
-//! bericht.txt: what was handed over, for whoever checks that nothing is missing and nothing was altered.
+//! Writes bericht.txt: what was handed over, so that one can check that nothing is missing and nothing was
+//! altered.
 
 use super::archiv::Datei;
 use super::tabelle::{Art, Tabelle};
@@ -7,9 +8,10 @@ use super::zeile::{Geschrieben, dezimal};
 use super::zeitraum::Zeitraum;
 use crate::rules::bytes::hex;
 
-/// What a hand-over lacks, and who has it.
-pub const NICHT_ENTHALTEN: &str = "Nicht enthalten: Zahlungen und Buchungen, denn die Bücher führt der Steuerberater; Exporte der \
-     Kassen (DSFinV-K), die nicht eingelesen wurden. Eingelesene stehen mit den Dateien der Belege unverändert in kasse/.";
+/// What a hand-over does not contain, and who has it.
+pub const NICHT_ENTHALTEN: &str = "Nicht enthalten: Zahlungen und Buchungen, denn die Bücher führt der \
+     Steuerberater; Exporte der Kassen (DSFinV-K), die nicht eingelesen wurden. Eingelesene stehen mit den \
+     Dateien der Belege unverändert in kasse/.";
 
 pub struct Bericht<'b> {
     pub lieferant: &'b Lieferant,
@@ -17,14 +19,14 @@ pub struct Bericht<'b> {
     pub tabellen: &'b [(&'static Tabelle, Geschrieben)],
     /// All files but the report.
     pub dateien: &'b [Datei],
-    /// Where the chains of the log and of the evidence end.
+    /// The ends of the chains of the log and of the evidence.
     pub ketten: &'b [String],
     /// Documents whose sheet could not be drawn, and why.
     pub ohne_pdf: &'b [String],
 }
 
 impl Bericht<'_> {
-    /// Lines end with CR LF.
+    /// Formats the report. Lines end with CR LF.
     pub fn text(&self) -> String {
         let mut lines = vec![
             "Datenüberlassung für die Betriebsprüfung (§ 147 Abs. 6 AO, Z3)".to_owned(),

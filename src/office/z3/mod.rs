@@ -1,8 +1,8 @@
 //! The hand-over of the data of a period to an auditor (D36; AO § 147 (6), Z3).
 //!
-//! A hand-over is a job: a row that waits until [`crate::operations::z3`] has made its file. `tabellen` says what is in it,
-//! `schreiben` writes it: `zeile` a row of a CSV, `verzeichnis` index.xml, `bericht` what an auditor can compare, `archiv` the
-//! zip.
+//! A hand-over is a job: a row that waits until [`crate::operations::z3`] has made its file. `tabellen`
+//! defines its content. `schreiben` writes it: `zeile` a row of a CSV, `verzeichnis` index.xml, `bericht` the
+//! figures that an auditor can compare, `archiv` the zip.
 
 mod archiv;
 mod bericht;
@@ -35,16 +35,16 @@ use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::rules::error::{Code, Refusal, required};
 use crate::rules::scope::Scope;
-use model::{Angelegt, NewUeberlassung};
+use model::{NewUeberlassung, UeberlassungAngelegt};
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
 const WHAT: &str = "Diese Datenüberlassung";
 
-/// Hand-overs of a company that wait or are being made at most.
+/// Most hand-overs of a company that wait or are being made.
 const WAITING_MAX: usize = 10;
 
-/// Files that are kept for a company: those of its newest hand-overs.
+/// Number of files kept for a company: those of its newest hand-overs.
 pub const FILES_KEPT: u32 = 3;
 
 pub const ROUTES: &[Route] = &[
@@ -55,7 +55,7 @@ pub const ROUTES: &[Route] = &[
         post,
     )
     .takes::<NewUeberlassung>("DatenueberlassungNeu", &["von", "bis"])
-    .gives(&[Answer::created::<Angelegt>()])
+    .gives(&[Answer::created::<UeberlassungAngelegt>()])
     .refuses(&[&[Code::FirmaUnvollstaendig]]),
     Route::get("/api/v1/z3/{id}", READ, "Wie weit eine Datenüberlassung ist", get)
         .gives(&[Answer::ok::<Ueberlassung>()]),
@@ -63,14 +63,14 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::other("application/zip").with(&["content-disposition"])]),
 ];
 
-/// How often one was asked for since the program began, in any service of the process.
+/// Number of hand-overs requested since the process started, over all services in it.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
 pub fn asked() -> u64 {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// Where the file of a hand-over lies.
+/// Path of the file of a hand-over.
 pub fn file_of(database: &Path, id: Uuid) -> PathBuf {
     beside(database, &format!("z3-{id}.zip"))
 }
@@ -90,7 +90,7 @@ fn post(call: &Call<'_>) -> Result<Write> {
         sql::insert(tx, id, zeitraum, new.mit_belegen.unwrap_or(false))?;
         ASKED.fetch_add(1, Ordering::Relaxed);
         let ueberlassung = found(tx, id)?;
-        Ok(Reply::created(&Angelegt { ueberlassung, hinweise: hinweise.clone() })?.about(id))
+        Ok(Reply::created(&UeberlassungAngelegt { ueberlassung, hinweise: hinweise.clone() })?.about(id))
     }))
 }
 
@@ -107,8 +107,8 @@ fn get_file(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let Ueberlassung { id, von, bis, .. } = found(tx, call.id(WHAT)?)?;
     let missing = || {
         let message = format!(
-            "Die Datei ist noch nicht fertig oder nicht mehr da: aufgehoben werden die {FILES_KEPT} neuesten. Bitte den \
-             Stand ansehen, oder den Zeitraum neu zusammenstellen."
+            "Die Datei ist noch nicht fertig oder nicht mehr da: aufgehoben werden die {FILES_KEPT} neuesten. Bitte \
+             den Stand ansehen, oder den Zeitraum neu zusammenstellen."
         );
         Refusal::new(Code::NichtGefunden, message)
     };

@@ -1,4 +1,4 @@
-//! Hand-overs as they go over the wire.
+//! Hand-overs as they are sent.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::rules::error::Hints;
 use crate::{choice, eingabe};
 
 choice! {
-    /// How far a hand-over is.
+    /// The progress of a hand-over.
     pub enum UeberlassungStand {
         Wartet = "wartet",
         Laeuft = "laeuft",
@@ -21,17 +21,17 @@ choice! {
 }
 
 record! {
-    /// A hand-over of the data of a period (D36): a job, and what came of it.
+    /// A hand-over of the data of a period (D36): a job and its result.
     #[derive(Debug, Clone, Serialize, JsonSchema)]
     #[schemars(rename = "Datenueberlassung")]
     pub struct Ueberlassung from z3 as z {
         id: Uuid,
         von: Day,
         bis: Day,
-        /// With the PDF, the e-invoice and the attachments of each document.
+        /// Whether PDF, e-invoice and attachments of each document are included.
         mit_belegen: bool,
         stand: UeberlassungStand = |schritt, beendet_am, hat_datei| { stand(schritt, beendet_am, hat_datei) },
-        /// Steps that are done, of `schritte`.
+        /// Number of finished steps, out of `schritte`.
         schritt: i64,
         schritte: i64 = { SCHRITTE as i64 },
         created_at: Instant = "z.angelegt_am",
@@ -41,7 +41,7 @@ record! {
         bytes: Option<i64>,
         /// Of the file, in hexadecimal.
         sha256: Option<String> = "nullif(lower(hex(z.sha256)), '')",
-        /// German sentence: why there is no file.
+        /// Why there is no file, as a German sentence.
         fehler: Option<String>,
     } with {
         hat_datei: "z.sha256 is not null",
@@ -69,7 +69,7 @@ eingabe! {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DatenueberlassungAngelegt")]
-pub struct Angelegt {
+pub struct UeberlassungAngelegt {
     #[serde(flatten)]
     pub ueberlassung: Ueberlassung,
     pub hinweise: Hints,

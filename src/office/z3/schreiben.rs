@@ -1,4 +1,4 @@
-//! Writes the hand-over: rows go from one snapshot through a line at a time into the zip.
+//! Writes a hand-over: rows of one snapshot go line by line into the zip.
 
 use std::path::Path;
 
@@ -30,15 +30,15 @@ use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::share;
 use crate::trade::belege;
 
-/// Characters of the name of an attachment at most, and of its end, where it is longer.
+/// Characters that are kept from the beginning and from the end of a long attachment name.
 const NAME_CHARS_MAX: usize = 150;
 const END_CHARS: usize = 20;
 
-/// Bytes of rows that are collected before they go into the zip.
+/// Bytes of rows that are buffered before they go into the zip.
 const LINES_BYTES: usize = 64 << 10;
 
-/// Opens a copy of a database to hand it over. Nothing of the copy is changed; what the statements look in beside it is
-/// temporary, and on the disk where it is much.
+/// Opens a copy of a database for a hand-over. The copy is not changed; statements also use temporary tables,
+/// which go to the disk if they are large.
 pub fn open(copy: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(copy, flags)?;
@@ -49,8 +49,8 @@ pub fn open(copy: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Arithmetic of ours in statements: the tax of a group as documents compute it, decimals of JSON as the integers that they
-/// are elsewhere, uuids as texts.
+/// Adds SQL functions: the tax of a group as documents compute it, decimals of JSON as the integers used
+/// elsewhere, uuids as texts.
 fn add_functions(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("z3_steuer", 2, flags, |context| {
@@ -69,7 +69,7 @@ fn add_functions(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The smallest units of a decimal number with a dot.
+/// Parses a decimal number with a dot into its smallest units.
 fn units(text: &str, stellen: usize) -> rusqlite::Result<i64> {
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{whole}{rest:0<stellen$}");
@@ -77,10 +77,11 @@ fn units(text: &str, stellen: usize) -> rusqlite::Result<i64> {
     parsed.ok_or_else(|| FromSqlError::InvalidType.into())
 }
 
-/// Is told at which step the work is, again and again within a long one; a failure of it ends the work.
+/// Called with the current step, repeatedly during a long one; an error ends the work.
 pub type Began<'b> = &'b dyn Fn(&str) -> Result<()>;
 
-/// Writes the hand-over of a company into an empty file, from one snapshot of a connection of [`open`].
+/// Writes the hand-over of a company into an empty file, from one snapshot of a connection returned by
+/// [`open`].
 pub fn schreiben(
     connection: &mut Connection,
     (tenant, now): (TenantId, Instant),
@@ -113,7 +114,7 @@ pub fn schreiben(
     Ok(Ergebnis { zeilen, bytes, sha256 })
 }
 
-/// What is handed over: a company and a period in a snapshot.
+/// The source of a hand-over: a company and a period in a snapshot.
 struct Quelle<'c> {
     connection: &'c Connection,
     tx: Tx<'c>,
@@ -121,8 +122,8 @@ struct Quelle<'c> {
 }
 
 impl<'c> Quelle<'c> {
-    /// A statement that has the company and the period, as far as it asks for them: days, and instants from `:ab` until
-    /// before `:vor`.
+    /// Prepares a statement and binds the company and the period, if it has these parameters: days, and
+    /// instants from `:ab` to before `:vor`.
     fn bound(&self, sql: &str) -> Result<Statement<'c>> {
         let Zeitraum { von, bis } = self.zeitraum;
         let (ab, vor) = (von.begin_in_berlin(), bis.tomorrow().begin_in_berlin());
@@ -156,8 +157,8 @@ impl<'c> Quelle<'c> {
         Ok(stand)
     }
 
-    /// Adds the PDF, the e-invoice and the attachments of each document; those that should have a PDF and have none, with
-    /// the reason.
+    /// Adds the PDF, the e-invoice and the attachments of each document; returns the documents that lack
+    /// their PDF, with the reason.
     fn add_documents(&self, archiv: &mut Archiv, began: Began<'_>) -> Result<Vec<String>> {
         let mut ohne_pdf = Vec::new();
         let mut statement = self.bound(DOCUMENTS)?;
@@ -182,7 +183,7 @@ impl<'c> Quelle<'c> {
         Ok(ohne_pdf)
     }
 
-    /// Adds what the registers exported, byte for byte.
+    /// Adds the exports of the registers, byte for byte.
     fn add_registers(&self, archiv: &mut Archiv, began: Began<'_>) -> Result<()> {
         let mut statement = self.bound(REGISTERS)?;
         each_file(&mut statement, |name, inhalt| {
@@ -201,7 +202,7 @@ impl<'c> Quelle<'c> {
         })
     }
 
-    /// Adds a file of a document to a folder, and notes its name for the row of the document.
+    /// Adds a file of a document to a folder, and records its name for the row of the document.
     fn add_document(
         &self,
         archiv: &mut Archiv,
@@ -216,7 +217,7 @@ impl<'c> Quelle<'c> {
         Ok(())
     }
 
-    /// Where the chains of the log, of changes and of the evidence end.
+    /// Returns the ends of the chains of the log, of changes and of the evidence.
     fn chains(&self) -> Result<Vec<String>> {
         let log = audit::copied_heads(self.connection)?.last().map(ToString::to_string);
         let mut ends = vec![format!("Protokoll der Anfragen: {}", log.as_deref().unwrap_or("leer"))];
@@ -257,8 +258,8 @@ impl<'c> Quelle<'c> {
     }
 }
 
-/// Calls `add` with the name and the content of each row of a statement; names begin with the place of the row, from 1, so
-/// that no two are alike.
+/// Calls `add` with the name and the content of each row of a statement. Names begin with the number of the
+/// row, from 1, so that they are unique.
 fn each_file(statement: &mut Statement<'_>, mut add: impl FnMut(&str, &[u8]) -> Result<()>) -> Result<()> {
     let mut rows = statement.raw_query();
     let mut nr = 0;
@@ -271,8 +272,8 @@ fn each_file(statement: &mut Statement<'_>, mut add: impl FnMut(&str, &[u8]) -> 
     Ok(())
 }
 
-/// The name of an attachment; of a long one the beginning and the end, which says what kind of file it is. 255 bytes are all
-/// that a name may have where the file is unpacked, and the number of the document stands before it.
+/// Shortens the name of an attachment: a long name keeps its beginning and its end, which tells the kind of
+/// file. An unpacked file may have a name of 255 bytes, and the number of the document stands before it.
 fn shortened(name: &str) -> String {
     let letters = name.chars().count();
     if letters <= NAME_CHARS_MAX + END_CHARS {
@@ -281,7 +282,8 @@ fn shortened(name: &str) -> String {
     name.chars().take(NAME_CHARS_MAX).chain(name.chars().skip(letters - END_CHARS)).collect()
 }
 
-/// A name of a file that every program can write: other characters than letters, digits, `.`, `-` and `_` of ASCII are `_`.
+/// Makes a file name that every program can write: everything but ASCII letters, digits, `.`, `-` and `_`
+/// becomes `_`.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect()
 }

@@ -1,4 +1,4 @@
-//! Statements on hand-overs, and what the documents of a period name.
+//! Statements on hand-overs, and on what the documents of a period refer to.
 
 use rusqlite::named_params;
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use super::zeitraum::Zeitraum;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 
-/// Hand-overs that a page shows.
+/// Most hand-overs shown on a page.
 const SHOWN_MAX: u32 = 50;
 
 pub fn insert(tx: &WriteTx<'_>, id: Uuid, zeitraum: Zeitraum, mit_belegen: bool) -> Result<()> {
@@ -31,7 +31,7 @@ pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Ueberlassung>> {
     tx.optional(&statement, named_params! {":id": id}, Ueberlassung::read)
 }
 
-/// The newest hand-overs of a company.
+/// Returns the newest hand-overs of a company.
 pub fn newest(tx: &Tx<'_>) -> Result<Vec<Ueberlassung>> {
     let statement = format!(
         "select {} from z3 z where z.tenant_id = :tenant order by z.id desc limit :most",
@@ -40,7 +40,7 @@ pub fn newest(tx: &Tx<'_>) -> Result<Vec<Ueberlassung>> {
     tx.all(&statement, named_params! {":most": SHOWN_MAX}, Ueberlassung::read)
 }
 
-/// Those that wait or are being made, the oldest first.
+/// Returns the hand-overs that wait or are being made, the oldest first.
 pub fn waiting(tx: &Tx<'_>) -> Result<Vec<Ueberlassung>> {
     let statement = format!(
         "select {} from z3 z where z.tenant_id = :tenant and z.beendet_am is null order by z.id",
@@ -49,7 +49,7 @@ pub fn waiting(tx: &Tx<'_>) -> Result<Vec<Ueberlassung>> {
     tx.all(&statement, &[], Ueberlassung::read)
 }
 
-/// The ids of those that have a file, but for the newest so many.
+/// Returns the ids of the hand-overs that have a file, without the newest `kept`.
 pub fn with_old_file(tx: &Tx<'_>, kept: u32) -> Result<Vec<Uuid>> {
     tx.all(
         "select z.id from z3 z where z.tenant_id = :tenant and z.sha256 is not null
@@ -65,7 +65,7 @@ pub fn set_step(tx: &WriteTx<'_>, id: Uuid, schritt: usize) -> Result<()> {
     tx.execute(statement, named_params! {":schritt": schritt as i64, ":id": id}).map(drop)
 }
 
-/// Writes down what became of a hand-over: its file, or why there is none.
+/// Records the result of a hand-over: its file, or why there is none.
 pub fn end(tx: &WriteTx<'_>, id: Uuid, ended: &std::result::Result<Ergebnis, String>) -> Result<()> {
     let file = ended.as_ref().ok();
     tx.execute(
@@ -83,13 +83,15 @@ pub fn end(tx: &WriteTx<'_>, id: Uuid, ended: &std::result::Result<Ergebnis, Str
     .map(drop)
 }
 
-/// What the statements of the tables look in, beside the database: what the period names, and the files of documents.
+/// Temporary tables that the statements of the tables use: what the period refers to, and the files of
+/// documents.
 pub const NAMED_TABLES: &str =
     "create temp table z3_genannt (art text not null, id blob not null, primary key (art, id)) without rowid;
     create temp table z3_datei (beleg_id blob not null, ordner text not null, name text not null,
       primary key (beleg_id, ordner, name)) without rowid;";
 
-/// Fill z3_genannt in this order: documents of the period, what hangs on them, and the master data that all of it names.
+/// Statements that fill z3_genannt in this order: documents of the period, what depends on them, and the
+/// master data that all of these refer to.
 pub const NAMED: &[&str] = &[
     "insert or ignore into z3_genannt select 'beleg', b.id from beleg b
      where b.tenant_id = :tenant and b.beleg_datum between :von and :bis",
@@ -186,7 +188,7 @@ pub const DOCUMENTS: &str = "select b.id, b.beleg_nummer from beleg b where b.te
 pub const ATTACHMENTS: &str = "select a.dateiname, a.inhalt from anhang a
     where a.tenant_id = :tenant and a.beleg_id = :beleg order by a.id";
 
-/// What registers exported of days of the period: name and content.
+/// Exports of registers for days of the period: name and content.
 pub const REGISTERS: &str = "select k.dateiname, k.inhalt from kassendatei k
     where k.tenant_id = :tenant and k.bis >= :von and k.von <= :bis order by k.von, k.bis, k.id";
 

@@ -1,18 +1,19 @@
-//! What a table of the hand-over is: its file, its columns with the expression that each is read from, its key and what
-//! it refers to. index.xml, the statement, the CSV and the report follow from it.
+//! The definition of a table in the hand-over: its file, its columns with their SQL expressions, its key and
+//! its references. index.xml, the statement, the CSV and the report follow from it.
 
 /// How a column is read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Art {
-    /// Text, or a whole number that is a name.
+    /// Text, or a whole number that serves as a name.
     Text,
     /// A uuid.
     Id,
-    /// An integer of the database with so many decimals; the report adds up those of which a sum means something.
+    /// An integer of the database with `stellen` decimals; the report adds up those for which a sum makes
+    /// sense.
     Zahl { stellen: u32, hat_summe: bool },
     /// A day: DD.MM.YYYY.
     Tag,
-    /// Milliseconds since 1970, as text of ISO 8601: the standard knows no time of day.
+    /// Milliseconds since 1970, written as ISO 8601 text: the standard has no time of day.
     Zeitpunkt,
 }
 
@@ -26,18 +27,18 @@ pub struct Spalte {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Tabelle {
-    /// The name of its file without its ending.
+    /// Its file name without the extension.
     pub datei: &'static str,
     pub titel: &'static str,
     pub beschreibung: &'static str,
-    /// Its rows are of the period; those of master data are what such rows name.
+    /// Whether its rows belong to the period; a table of master data has the rows that those refer to.
     pub ist_zeitraum: bool,
-    /// So many columns from the first on are its key.
+    /// Number of columns, from the first on, that are its key.
     pub schluessel: usize,
     pub spalten: &'static [Spalte],
-    /// Columns with the table that they refer to, which stands before this one and has a key of this name.
+    /// Columns with the table they refer to, which stands before this one and has a key of the same name.
     pub verweise: &'static [(&'static str, &'static str)],
-    /// What follows the columns in its statement.
+    /// The part of its statement that follows the columns.
     pub from: &'static str,
 }
 
@@ -77,7 +78,7 @@ pub const fn ganz(name: &'static str, wert: &'static str) -> Spalte {
     spalte(name, Art::Zahl { stellen: 0, hat_summe: false }, wert)
 }
 
-/// Cents, in euros.
+/// Cents, written in euros.
 pub const fn geld(name: &'static str, wert: &'static str) -> Spalte {
     spalte(name, Art::Zahl { stellen: 2, hat_summe: true }, wert)
 }

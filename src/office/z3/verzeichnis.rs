@@ -1,4 +1,5 @@
-//! index.xml: which tables there are and how each is read (GDPdU-Beschreibungsstandard, `gdpdu-01-09-2004.dtd`).
+//! Writes index.xml: which tables there are and how to read each (GDPdU-Beschreibungsstandard,
+//! `gdpdu-01-09-2004.dtd`).
 
 use quick_xml::escape::escape;
 
@@ -6,22 +7,24 @@ use super::tabelle::{Art, Spalte, Tabelle};
 use super::zeile::Geschrieben;
 use super::zeitraum::Zeitraum;
 
-/// The name of the document type; the file itself, unaltered, is [`DTD`].
+/// The name of the document type definition; [`DTD`] is the file itself, unaltered.
 pub const DTD_NAME: &str = "gdpdu-01-09-2004.dtd";
 
 pub const DTD: &[u8] = include_bytes!("gdpdu-01-09-2004.dtd");
 
-/// Who hands over: name and place of the company, and what made the file.
+/// Who hands over: name and place of the company, and the version of the program.
 pub struct Lieferant {
     pub name: String,
     pub ort: String,
     pub stand: String,
 }
 
-/// The index of these tables; the longest text of each column is known by now.
+/// Returns the index of these tables. It is written last, because it states the longest text of each column.
 pub fn index(lieferant: &Lieferant, zeitraum: Zeitraum, tabellen: &[(&Tabelle, Geschrieben)]) -> String {
     let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE DataSet SYSTEM \"{DTD_NAME}\">\n<DataSet>\n  <Version>1.0</Version>\n  <DataSupplier>{}{}{}</DataSupplier>\n  <Media>\n    {}\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE DataSet SYSTEM \"{DTD_NAME}\">\n\
+         <DataSet>\n  <Version>1.0</Version>\n  <DataSupplier>{}{}{}</DataSupplier>\n  \
+         <Media>\n    {}\n",
         element("Name", &lieferant.name),
         element("Location", &lieferant.ort),
         element("Comment", &lieferant.stand),
@@ -43,10 +46,12 @@ fn table(xml: &mut String, tabelle: &Tabelle, stand: &Geschrieben, zeitraum: Zei
             "\n      <Validity><Range>{von}{bis}</Range><Format>DD.MM.YYYY</Format></Validity>"
         ));
     }
-    // All but the code page are the defaults, named for whoever reads the file. RecordDelimiter is left out: programs refuse
-    // it where it is written as an entity.
+    // All but the code page are defaults, stated for human readers. RecordDelimiter is omitted: programs
+    // refuse it if it is written as an entity.
     xml.push_str(
-        "\n      <UTF8/><DecimalSymbol>,</DecimalSymbol><DigitGroupingSymbol>.</DigitGroupingSymbol>\n      <Range><From>2</From></Range>\n      <VariableLength>\n        <ColumnDelimiter>;</ColumnDelimiter><TextEncapsulator>\"</TextEncapsulator>\n",
+        "\n      <UTF8/><DecimalSymbol>,</DecimalSymbol><DigitGroupingSymbol>.</DigitGroupingSymbol>\n      \
+         <Range><From>2</From></Range>\n      <VariableLength>\n        \
+         <ColumnDelimiter>;</ColumnDelimiter><TextEncapsulator>\"</TextEncapsulator>\n",
     );
     for (at, (spalte, stand)) in tabelle.spalten.iter().zip(&stand.spalten).enumerate() {
         let kind = if at < tabelle.schluessel { "VariablePrimaryKey" } else { "VariableColumn" };

@@ -1,5 +1,5 @@
-//! Rows of a table as lines of CSV: UTF-8, `;`, CR LF, decimal comma, texts in quotes. What programs of auditors cannot
-//! read in a text is replaced and counted; the database keeps the original.
+//! Writes rows of a table as lines of CSV: UTF-8, `;`, CR LF, decimal comma, texts in quotes. Characters that
+//! auditors' programs cannot read are replaced and counted; the database keeps the original.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -9,19 +9,19 @@ use super::tabelle::{Art, Tabelle};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::day::{Day, Instant};
 
-/// What was written of a table.
+/// Counts of what was written of a table.
 #[derive(Debug, Clone)]
 pub struct Geschrieben {
     pub zeilen: u64,
     pub spalten: Vec<Spaltenstand>,
 }
 
-/// What was written of a column.
+/// Counts of what was written of a column.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spaltenstand {
-    /// In the smallest unit.
+    /// Sum in the smallest unit.
     pub summe: i128,
-    /// Texts in which something was replaced.
+    /// Number of texts in which something was replaced.
     pub ersetzt: u64,
     /// Characters of the longest text.
     pub laenge: usize,
@@ -33,13 +33,13 @@ impl Geschrieben {
     }
 }
 
-/// The first line: names of the columns.
+/// The header line: the names of the columns.
 pub fn kopf(tabelle: &Tabelle) -> String {
     let namen: Vec<_> = tabelle.spalten.iter().map(|spalte| format!("\"{}\"", spalte.name)).collect();
     namen.join(";") + "\r\n"
 }
 
-/// Adds a row as a line.
+/// Appends a row as a line.
 pub fn add(tabelle: &Tabelle, row: &Row<'_>, line: &mut String, stand: &mut Geschrieben) -> Result<()> {
     for (at, (spalte, stand)) in tabelle.spalten.iter().zip(&mut stand.spalten).enumerate() {
         if at > 0 {
@@ -61,7 +61,7 @@ pub fn add(tabelle: &Tabelle, row: &Row<'_>, line: &mut String, stand: &mut Gesc
     Ok(())
 }
 
-/// Adds a value; none where it is not what its column holds.
+/// Appends a value; `None` if the value does not fit its column.
 fn cell(art: Art, value: ValueRef<'_>, line: &mut String, stand: &mut Spaltenstand) -> Option<()> {
     match (art, value) {
         (Art::Zahl { .. } | Art::Tag, ValueRef::Null) => {}
@@ -105,7 +105,7 @@ fn add_text(text: &str, line: &mut String, stand: &mut Spaltenstand) {
     stand.laenge = stand.laenge.max(length);
 }
 
-/// A number of smallest units with a decimal comma.
+/// Formats a number of smallest units with a decimal comma.
 pub fn dezimal(units: i128, stellen: u32) -> String {
     let sign = if units < 0 { "-" } else { "" };
     let one = 10u128.pow(stellen);

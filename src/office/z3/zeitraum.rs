@@ -1,4 +1,4 @@
-//! The period of a hand-over, and when there can be one.
+//! The period of a hand-over, and the conditions for one.
 
 use crate::master::tenants::firma;
 use crate::platform::db::tx::Tx;
@@ -6,7 +6,7 @@ use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, refuse_if};
 
-/// Years of a period at most: as long as books are kept (AO § 147 (3)).
+/// Most years of a period: as long as books must be kept (AO § 147 (3)).
 const YEARS_MAX: i64 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Zeitraum {
 }
 
 impl Zeitraum {
-    /// Refuses a period that is none, and a company that says not who it is: the standard wants name and place.
+    /// Refuses an invalid period, and a company without a name or place, which the standard requires.
     pub fn check(self, tx: &Tx<'_>) -> Result<()> {
         let Zeitraum { von, bis } = self;
         let (wrong, day) = (Code::WertUngueltig, Code::DatumUngueltig);
@@ -27,8 +27,8 @@ impl Zeitraum {
             format!("Auf einmal gehen höchstens {YEARS_MAX} Jahre. Bitte einen kürzeren Zeitraum wählen.");
         refuse_if(von.plus_months(12 * YEARS_MAX) <= bis, wrong, "von", message)?;
         let firma = firma::load(tx)?;
-        let message = "Die Firma hat noch keinen Namen oder keinen Ort. Bitte unter „Firma“ eintragen, oder mit `partnerd \
-                   tenant set FIRMA firma=… ort=…`.";
+        let message = "Die Firma hat noch keinen Namen oder keinen Ort. Bitte unter „Firma“ eintragen, oder mit \
+                   `partnerd tenant set FIRMA firma=… ort=…`.";
         refuse_if(firma.firma.is_none() || firma.ort.is_none(), Code::FirmaUnvollstaendig, "firma", message)?;
         Ok(())
     }

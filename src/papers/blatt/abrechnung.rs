@@ -1,22 +1,22 @@
-//! The table of a receipt note: from the weight that was delivered to the one that is paid.
+//! The table of a goods receipt: from the delivered weight to the paid one.
 
 use super::model::{Tabelle, Wert, Zeile};
 use crate::rules::fixed::{Percent, Quantity};
 
 pub struct Abzug {
-    /// `Besatz`, `Feuchte (Faktor 1,3)`.
+    /// For example `Besatz`, `Feuchte (Faktor 1,3)`.
     pub bezeichnung: String,
     pub gemessen: Option<Percent>,
     pub basis: Option<Percent>,
-    /// What is deducted, of the weight that the deductions above leave.
+    /// The deduction, in per cent of the weight that the deductions above leave.
     pub abzug: Option<Percent>,
-    /// What is deducted, in kg; positive.
+    /// The deduction in kg; positive.
     pub kg: Quantity,
 }
 
 impl Tabelle {
-    /// Deductions under each other, in per cent and kg. What they leave and the net weight (D23) differ in is the rounding
-    /// to whole kg, and has a row of its own.
+    /// Lists the deductions in per cent and kg. Because the net weight (D23) is rounded to whole kg, its
+    /// difference to the weight that the deductions leave has a row of its own.
     pub fn abrechnung(
         ueberschrift: &str,
         angeliefert: Quantity,
@@ -36,7 +36,7 @@ impl Tabelle {
             zeilen.push(row(&abzug.bezeichnung, [abzug.gemessen, abzug.basis, abzug.abzug], -abzug.kg));
             left = left.and_then(|left| left.minus(abzug.kg));
         }
-        // Weights beyond all limits have no rounding.
+        // Weights beyond all limits have no rounding row.
         let rounding = left.and_then(|left| netto.minus(left)).unwrap_or_default();
         if !rounding.is_zero() {
             zeilen.push(row("Rundung", [None; 3], rounding));

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// Pages a sheet may have. A document of 1,000 positions has 40 to 120; with a text of 4,000 characters in each of
-/// them 1,200.
+/// Most pages of a sheet. A document of 1,000 positions has 40 to 120; with a text of 4,000 characters in
+/// each position, 1,200.
 pub const PAGES_MAX: usize = 1_500;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DrawError {
     TooLong,
-    /// The logo is none.
+    /// The logo cannot be used.
     Logo(LogoError),
-    /// A bug of ours, or of the library: in English, for the log.
+    /// A bug of ours or of the library; in English, for the log.
     Broken(String),
 }
 
@@ -28,7 +28,8 @@ impl fmt::Display for DrawError {
 /// Largest logo, in bytes (D24).
 pub const LOGO_BYTES_MAX: usize = 200 << 10;
 
-/// Most pixels of a logo: 60 by 25 mm at 600 dots to the inch are 840,000. A PNG is unpacked and packed again for each sheet.
+/// Most pixels of a logo: 60 by 25 mm at 600 dots per inch are 840,000. A PNG is unpacked and packed again
+/// for each sheet.
 pub const LOGO_PIXELS_MAX: u64 = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
-//! Announces the embedded e-invoice in the properties of the file (Factur-X 1.0, 6.3): four properties of its XMP schema,
-//! and the description of that schema, which PDF/A demands. The PDF library cannot write them, so they are inserted into
-//! the packet that it wrote, which is not compressed; what follows moves.
+//! Announces the embedded e-invoice in the metadata of the file (Factur-X 1.0, 6.3): four properties of its
+//! XMP schema, and the description of that schema, which PDF/A requires. The PDF library cannot write them,
+//! so they are inserted into the uncompressed packet that it wrote, and everything behind it moves.
 
 use super::error::DrawError;
-use crate::papers::erechnung::Profil;
+use crate::rules::document::Profil;
 
 const SCHEMA: &str = "<rdf:li rdf:parseType=\"Resource\">\
     <pdfaSchema:schema>Factur-X PDFA Extension Schema</pdfaSchema:schema>\
@@ -22,7 +22,7 @@ const LENGTH: &[u8] = b"<</Length ";
 const LIST_END: &[u8] = b"</rdf:Bag></pdfaExtension:schemas>";
 const PACKET_END: &[u8] = b"</rdf:RDF>";
 const TABLE: &[u8] = b"startxref\n";
-/// Bytes of an entry of the table of objects; the first ten are digits.
+/// Bytes of an entry in the cross-reference table; the first ten are digits.
 const ENTRY: usize = 20;
 
 fn broken(what: &str) -> DrawError {
@@ -34,7 +34,7 @@ fn find(within: &[u8], what: &[u8]) -> Option<usize> {
 }
 
 pub fn announce(pdf: &[u8], profil: Profil) -> Result<Vec<u8>, DrawError> {
-    // No text of the document stands behind this mark, and in the packet its `>` is escaped.
+    // The last match is the packet: no text of the document follows it, and inside the packet `>` is escaped.
     let header = memchr::memmem::rfind(pdf, STREAM).ok_or_else(|| broken("no packet"))?;
     let digits =
         memchr::memmem::rfind(&pdf[..header], LENGTH).ok_or_else(|| broken("no length"))? + LENGTH.len();
@@ -57,7 +57,7 @@ pub fn announce(pdf: &[u8], profil: Profil) -> Result<Vec<u8>, DrawError> {
     Ok(written)
 }
 
-/// Corrects where the objects behind `from` are, and where the table that says so is.
+/// Corrects the positions of the objects behind `from`, and that of the cross-reference table.
 fn move_objects(pdf: &mut Vec<u8>, from: usize, by: usize) -> Result<(), DrawError> {
     let last = memchr::memmem::rfind(pdf, TABLE).ok_or_else(|| broken("no table"))? + TABLE.len();
     let old = number(&pdf[last..]).ok_or_else(|| broken("no place of the table"))?;

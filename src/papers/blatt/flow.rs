@@ -1,4 +1,4 @@
-//! What lies between head and foot, broken into pages.
+//! The content between head and foot, broken into pages.
 
 use super::error::{DrawError, PAGES_MAX};
 use super::page::{Belongs, HEIGHT, MM, NodeId, Pages, Role, Shape, Tree};
@@ -6,15 +6,15 @@ use super::text::{BODY, HEADING, Style, Typesetter};
 
 /// Left edge of all text (DIN 5008).
 pub const LEFT: f32 = 25.0 * MM;
-/// How wide text may be: up to 20 mm from the right edge of the paper.
+/// Width of text: up to 20 mm from the right edge of the paper.
 pub const TEXT_WIDTH: f32 = 165.0 * MM;
-/// Where the text of the second page and those that follow begins.
+/// Top of the text on the second page and those that follow.
 const TOP: f32 = 31.0 * MM;
 
-/// Room for text on a page at the least: the foot of a company takes 60 mm at most.
+/// Least height for text on a page: the foot of a company takes 60 mm at most.
 pub const PAGE_HEIGHT_MIN: f32 = HEIGHT - TOP - 60.0 * MM;
 
-/// Lines of a paragraph that stay together at the end of a page and at the beginning of the next.
+/// Lines of a paragraph that are kept together at the end of a page and at the beginning of the next.
 pub const TOGETHER: usize = 2;
 
 pub struct Flow<'t> {
@@ -25,7 +25,7 @@ pub struct Flow<'t> {
 }
 
 impl<'t> Flow<'t> {
-    /// An empty page, filled down to `y`, whose foot takes so much.
+    /// An empty page that is filled down to `y` and has a foot of this height.
     pub fn new(typesetter: &'t mut Typesetter, y: f32, foot: f32) -> Flow<'t> {
         Flow { pages: Pages::new(), typesetter, y, bottom: HEIGHT - foot }
     }
@@ -38,7 +38,7 @@ impl<'t> Flow<'t> {
         self.bottom - TOP
     }
 
-    /// How much what `draw` draws takes on a page that never ends; nothing of it is kept.
+    /// Measures the height that `draw` needs on an endless page; nothing drawn is kept.
     pub fn measured(
         &mut self,
         draw: impl FnOnce(&mut Flow<'_>) -> Result<(), DrawError>,
@@ -58,24 +58,24 @@ impl<'t> Flow<'t> {
         Ok(())
     }
 
-    /// Goes on at another page if less than this is left of one that something stands on.
-    pub fn need(&mut self, height: f32) -> Result<(), DrawError> {
+    /// Begins a new page if less than `height` is left on a page that is not empty.
+    pub fn ensure_room(&mut self, height: f32) -> Result<(), DrawError> {
         if self.room() < height && self.y > TOP { self.break_page() } else { Ok(()) }
     }
 
-    /// Leaves so much free; nothing at the top of a page.
+    /// Leaves a space of this height, except at the top of a page.
     pub fn space(&mut self, height: f32) {
         if self.y > TOP {
             self.y += height;
         }
     }
 
-    /// A text on the baseline of a line that begins at `y`.
+    /// Draws a line of text whose upper edge is `y`.
     pub fn line(&mut self, x: f32, y: f32, text: &str, style: Style, belongs: Belongs) {
         self.pages.mark(x, y + baseline(style), Shape::Text(text.to_owned(), style), belongs);
     }
 
-    /// Lines one below the other from `y` on, on this page; where they end.
+    /// Draws lines one below the other from `y` on, without breaking the page; returns where they end.
     pub fn column(&mut self, x: f32, y: f32, lines: &[String], style: Style, belongs: Belongs) -> f32 {
         for (at, line) in lines.iter().enumerate() {
             self.line(x, y + at as f32 * style.leading, line, style, belongs);
@@ -83,13 +83,13 @@ impl<'t> Flow<'t> {
         y + lines.len() as f32 * style.leading
     }
 
-    /// A heading, which stays with the `height` that follows.
+    /// Draws a heading, which stays together with the following `height`.
     pub fn heading(&mut self, text: &str, height: f32) -> Result<(), DrawError> {
         let lines = self.typesetter.lines(text, HEADING, TEXT_WIDTH);
         if lines.is_empty() {
             return Ok(());
         }
-        self.need(HEADING.leading * lines.len() as f32 + 2.0 + height)?;
+        self.ensure_room(HEADING.leading * lines.len() as f32 + 2.0 + height)?;
         let node = self.pages.tree.add(Tree::ROOT, Role::Heading(2, lines.concat()));
         self.lines(&lines, LEFT, HEADING, node)?;
         self.y += 2.0;
@@ -105,12 +105,12 @@ impl<'t> Flow<'t> {
         self.lines(&lines, LEFT, style, node)
     }
 
-    /// Lines one below the other, broken where the page ends: no line stands alone.
+    /// Draws lines one below the other with page breaks; no line stands alone.
     pub fn lines(&mut self, lines: &[String], x: f32, style: Style, node: NodeId) -> Result<(), DrawError> {
         for (at, line) in lines.iter().enumerate() {
             let rest = lines.len() - at;
             let stay = if at == 0 || rest == TOGETHER { TOGETHER.min(rest) } else { 1 };
-            self.need(style.leading * stay as f32)?;
+            self.ensure_room(style.leading * stay as f32)?;
             self.line(x, self.y, line, style, Belongs::To(node));
             self.y += style.leading;
         }
@@ -129,7 +129,8 @@ impl<'t> Flow<'t> {
     }
 }
 
-/// From the top of a line to its baseline: the font's ascender and descender share what the leading leaves.
+/// Distance from the top of a line to its baseline; ascender and descender of the font are centred in the
+/// leading.
 pub fn baseline(style: Style) -> f32 {
     style.leading / 2.0 + style.size * 0.36
 }

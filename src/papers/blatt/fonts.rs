@@ -1,5 +1,5 @@
-//! The two fonts of every sheet, compiled in: Open Sans, Regular and Bold, with the letters of Europe's languages
-//! (packaging/fonts.sh makes the files).
+//! The two fonts of every sheet, compiled in: Open Sans, Regular and Bold, with the letters of Europe's
+//! languages (packaging/fonts.sh makes the files).
 
 use std::sync::OnceLock;
 
@@ -12,13 +12,13 @@ use super::error::DrawError;
 const REGULAR: &[u8] = include_bytes!("fonts/OpenSans-Regular.ttf");
 const BOLD: &[u8] = include_bytes!("fonts/OpenSans-Bold.ttf");
 
-/// What stands for a character that the font lacks: a box.
+/// A box, drawn in place of a character that the font lacks.
 const BOX: char = '\u{25a1}';
 
-/// What numbers are made of: as wide in both fonts, so that sums stand exactly under their amounts.
+/// The characters of numbers: equally wide in both fonts, so that sums stand exactly under their amounts.
 const FIGURES: &str = "0123456789.,";
 
-/// Characters below this are found without a search: the Latin ones.
+/// Characters below this, the Latin ones, are found without a search.
 const LATIN: usize = 0x250;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Weight {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Glyph {
-    /// Zero: the font lacks the character.
+    /// Zero if the font lacks the character.
     pub id: u16,
     pub advance: u16,
 }
@@ -69,7 +69,7 @@ impl Face {
         let mut latin = vec![Glyph::default(); LATIN];
         for (character, id) in face.charmap().mappings() {
             let character = char::from_u32(character)?;
-            // A font's units are whole and below 2^16.
+            // The units of a font are whole numbers below 2^16.
             let advance = metrics.advance_width(id)? as u16;
             let glyph = Glyph { id: u16::try_from(id.to_u32()).ok()?, advance };
             match latin.get_mut(character as usize) {
@@ -83,7 +83,7 @@ impl Face {
         Some(face)
     }
 
-    /// Sets these Latin characters as wide as the other face has them.
+    /// Gives these Latin characters the width they have in the other face.
     fn take_widths(&mut self, other: &Face, characters: &str) {
         let scale = self.units / other.units;
         for at in characters.chars().map(|character| character as usize) {
@@ -108,12 +108,12 @@ impl Face {
         self.find(character).is_some()
     }
 
-    /// The glyph of a character, the box if there is none.
+    /// The glyph of a character; the box if the font lacks it.
     pub fn glyph(&self, character: char) -> Glyph {
         self.find(character).unwrap_or(self.missing)
     }
 
-    /// How far a glyph moves on, as a share of the size of the font.
+    /// The advance of a glyph, as a share of the font size.
     pub fn share(&self, glyph: Glyph) -> f32 {
         f32::from(glyph.advance) / self.units
     }

@@ -11,38 +11,38 @@ use super::sections;
 use super::text::{ADDRESS, BODY, DETAIL, FOOT, LABEL, SEPARATOR, Style, TITLE, Typesetter, at_most};
 use crate::rules::error::{HintCode, Hints};
 
-/// The field of the address: 85 by 45 mm, 20 mm from the left, 45 mm from the top; 5 mm inside it is written on.
+/// The address field: 85 by 45 mm, 20 mm from the left, 45 mm from the top; text begins 5 mm inside it.
 const ADDRESS_WIDTH: f32 = 80.0 * MM;
-/// Lines that fill it below the zone of the return address, and smaller ones.
+/// Lines that fit below the zone of the return address, in normal and in small type.
 const ADDRESS_LINES: usize = 6;
 const SMALL_ADDRESS_LINES: usize = 7;
 const SMALL_ADDRESS: Style = Style { size: 8.2, leading: 11.0, ..ADDRESS };
-/// Below the zone of the return address.
+/// Top of the address, below the zone of the return address.
 const ADDRESS_TOP: f32 = 62.7 * MM;
-/// Where the return address ends.
+/// Bottom of the return address.
 const RETURN_END: f32 = 60.5 * MM;
 /// The information block: 75 mm wide, 10 mm from the right.
 const BLOCK: f32 = 125.0 * MM;
 const BLOCK_TOP: f32 = 50.0 * MM;
 const BLOCK_NAMES: f32 = 27.0 * MM;
 const BLOCK_WIDTH: f32 = 65.0 * MM;
-/// What does not fit above this stands below the title.
+/// Bottom of the information block; facts that do not fit stand below the title.
 const BLOCK_END: f32 = 115.0 * MM;
-/// Where the subject begins, unless address or block are longer.
+/// Top of the subject, unless address or block are longer.
 const SUBJECT: f32 = 98.5 * MM;
 const TITLE_LINES: usize = 4;
-/// Fold marks, and the mark for the punch between them.
+/// Fold marks, with the punch mark between them.
 const MARKS: [(f32, f32); 3] = [(105.0 * MM, 3.5 * MM), (148.5 * MM, 5.0 * MM), (210.0 * MM, 3.5 * MM)];
 /// The space for the logo, right-aligned with the text.
 const LOGO: (f32, f32) = (62.0 * MM, 24.0 * MM);
 const LOGO_TOP: f32 = 13.0 * MM;
-/// From the lower edge of the paper to the foot.
+/// Distance from the lower edge of the paper to the foot.
 const BOTTOM: f32 = 9.0 * MM;
 const COLUMNS: usize = 4;
-/// Where the columns of the foot begin and how wide they are; the last one takes an IBAN.
+/// Left edge and width of each column of the foot; the last one fits an IBAN.
 const FOOT_COLUMNS: [(f32, f32); COLUMNS] = [(0.0, 102.0), (112.0, 108.0), (230.0, 98.0), (338.0, 129.0)];
 const FOOT_LINES: usize = 10;
-/// Lines of the text below the columns; a longer one ends the document instead.
+/// Most lines of the text below the columns; a longer text ends the document instead.
 const FOOT_TEXT: usize = 4;
 
 struct Foot<'b> {
@@ -74,7 +74,8 @@ pub fn lay_out(
     Ok(flow.pages)
 }
 
-/// All of the first page that stands above the document; where that begins, and how many of its facts are shown.
+/// Draws all of the first page that stands above the document; returns where the document begins, and how
+/// many of its facts fit.
 fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow, hints: &mut Hints) -> (f32, usize) {
     let absender = &blatt.absender;
     let mut name_width = TEXT_WIDTH;
@@ -117,13 +118,14 @@ fn address(blatt: &Blatt, flow: &mut Flow, hints: &mut Hints) -> f32 {
     flow.column(LEFT, top, &lines, FOOT, Belongs::To(node));
     flow.pages.mark(LEFT, RETURN_END + 0.5, Shape::Rule(ADDRESS_WIDTH, 0.35, 150), Belongs::Decoration);
 
-    let (lines, style) = written(&blatt.anschrift, flow.typesetter, hints);
+    let (lines, style) = address_lines(&blatt.anschrift, flow.typesetter, hints);
     let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
     flow.column(LEFT, ADDRESS_TOP, &lines, style, Belongs::To(node))
 }
 
-/// The lines of an address and how they are set: smaller where they are too many, and cut where they still are.
-pub fn written(
+/// Returns the lines of an address and their style: smaller if there are too many, and cut if that is not
+/// enough.
+pub fn address_lines(
     anschrift: &Anschrift,
     typesetter: &mut Typesetter,
     hints: &mut Hints,
@@ -145,7 +147,8 @@ pub fn written(
     ([lines.concat(), place].concat(), SMALL_ADDRESS)
 }
 
-/// Shortens texts to so many lines, of each the first at least: the longest one loses its end. Whether one did.
+/// Shortens texts to `most` lines in total, but keeps the first of each: the longest one loses its end.
+/// Returns whether a text was cut.
 fn cut(texts: &mut [Vec<String>], most: usize) -> bool {
     let count = |texts: &[Vec<String>]| texts.iter().map(Vec::len).sum::<usize>();
     let mut is_cut = false;
@@ -160,7 +163,7 @@ fn cut(texts: &mut [Vec<String>], most: usize) -> bool {
     is_cut
 }
 
-/// The facts beside the address: where they end, and how many there are. The others do not fit.
+/// Draws the facts beside the address; returns where they end, and how many fit.
 fn block(blatt: &Blatt, flow: &mut Flow) -> (f32, usize) {
     let mut y = BLOCK_TOP;
     for (at, angabe) in blatt.angaben.iter().enumerate() {
@@ -182,7 +185,7 @@ fn block(blatt: &Blatt, flow: &mut Flow) -> (f32, usize) {
     (y, blatt.angaben.len())
 }
 
-/// The title and what it refers to; where the text begins.
+/// Draws the title and what it refers to; returns where the text begins.
 fn subject(blatt: &Blatt, top: f32, flow: &mut Flow) -> f32 {
     let title = at_most(flow.typesetter.lines(&blatt.titel, TITLE, TEXT_WIDTH), TITLE_LINES);
     let heading = flow.pages.tree.add(Tree::ROOT, Role::Heading(1, title.concat()));
@@ -196,7 +199,8 @@ fn subject(blatt: &Blatt, top: f32, flow: &mut Flow) -> f32 {
     y + 11.0
 }
 
-/// What every page has: its foot, its number, what stands across it; from the second on the title above.
+/// Draws the frame of every page: its foot, its number, the imprint across it; from the second page on also
+/// the title at the top.
 fn frame(blatt: &Blatt, foot: &Foot, flow: &mut Flow) {
     let count = flow.pages.pages.len();
     let title = flow.typesetter.one_line(&blatt.titel);

@@ -4,7 +4,7 @@ use krilla::image::Image;
 
 use super::error::{LOGO_BYTES_MAX, LOGO_PIXELS_MAX, LogoError};
 
-/// Whether a file can be the logo: it is drawn once, on a page that nobody sees.
+/// Checks that a file can be the logo by drawing it once, on a page that nobody sees.
 pub fn check(file: &[u8]) -> Result<(), LogoError> {
     let logo = read(file)?;
     super::pdf::try_logo(logo).map_err(|_| LogoError::Unreadable)
@@ -14,13 +14,13 @@ pub fn read(file: &[u8]) -> Result<Image, LogoError> {
     if file.len() > LOGO_BYTES_MAX {
         return Err(LogoError::TooManyBytes);
     }
-    // PDF/A forbids smoothing by the reader.
+    // PDF/A forbids that the reader smooths the image.
     let image = if let Some(size) = png_size(file) {
-        // Before it is unpacked.
+        // Checked before the image is unpacked.
         check_pixels(size)?;
         Image::from_png(file.to_vec().into(), false)
     } else {
-        // A JPEG goes into the file as it is.
+        // A JPEG goes into the file unchanged.
         Image::from_jpeg(file.to_vec().into(), false)
     };
     let image = image.map_err(|_| LogoError::Unreadable)?;

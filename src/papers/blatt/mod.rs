@@ -1,11 +1,12 @@
-//! The sheet (D25): draws a document as the PDF that leaves the house. Values in, bytes out: no SQL, no HTTP, no
-//! clock, nothing random, so the same [`Blatt`] gives the same bytes with the same version of the program.
+//! The sheet (D25): draws a document as the PDF that leaves the company. Values in, bytes out: no SQL, no
+//! HTTP, no clock, nothing random, so the same [`Blatt`] gives the same bytes with the same version of the
+//! program.
 //!
-//! What is drawn is a letter of DIN 5008 form B. [`letter`] places its head and foot, [`flow`] breaks what lies
-//! between them into pages, [`table`] sets rows with their numbers under each other, [`payment`] says how to pay. They
-//! make a list of marks for each page and a tree of what these mean ([`page`]); [`pdf`] writes both as PDF/A-3b with
-//! the tags of PDF/UA-1, and [`facturx`] tells of the e-invoice inside. The fonts are those of [`fonts`] alone: a
-//! character they lack is drawn as a box and reported.
+//! The layout is a letter of DIN 5008 form B. [`letter`] places its head and foot, [`flow`] breaks the
+//! content between them into pages, [`table`] aligns numbers in rows, [`payment`] says how to pay. They
+//! produce a list of marks for each page and a tree of their meanings ([`page`]); [`pdf`] writes both as
+//! PDF/A-3b with the tags of PDF/UA-1, and [`facturx`] announces the e-invoice inside. All text is set in
+//! [`fonts`]: a character that they lack is drawn as a box and reported.
 
 mod abrechnung;
 mod error;
@@ -37,26 +38,27 @@ pub use model::*;
 pub struct Drawn {
     pub pdf: Vec<u8>,
     pub pages: usize,
-    /// What it does not show.
+    /// Hints about what the sheet does not show.
     pub hinweise: Hints,
 }
 
-/// What a sheet will not show: characters that the fonts lack (at most [`text::MISSING_MAX`], drawn as boxes), and lines of
-/// an address that is too long. Its texts are looked at; laying it out takes twenty times as long.
+/// Reports what a sheet will not show: characters that the fonts lack (at most [`text::MISSING_MAX`], drawn
+/// as boxes), and lines cut from a long address. It only reads the texts; laying out the sheet takes twenty
+/// times as long.
 pub fn hints(blatt: &Blatt) -> Result<Hints, DrawError> {
     let (mut typesetter, mut hints) = (Typesetter::new(fonts::fonts()?), Hints::default());
-    letter::written(&blatt.anschrift, &mut typesetter, &mut hints);
+    letter::address_lines(&blatt.anschrift, &mut typesetter, &mut hints);
     texts::each(blatt, &mut |text, _| typesetter.look_at(text));
     add_missing(typesetter, &mut hints);
     Ok(hints)
 }
 
-/// Bytes of texts with which a sheet has less than [`PAGES_MAX`] pages, however they are broken: no line has fewer than
-/// two.
+/// A sheet with at most this many bytes of text has less than [`PAGES_MAX`] pages, however the lines are
+/// broken, because no line has fewer than two bytes.
 const BYTES_THAT_FIT: usize = 100_000;
 
-/// Whether a sheet has at most [`PAGES_MAX`] pages, as far as that is sure without laying it out: a line that is broken
-/// is, with the next one, wider than its column.
+/// Whether a sheet certainly has at most [`PAGES_MAX`] pages, estimated without laying it out: where a line
+/// is broken, it and the next line together are wider than their column.
 pub fn fits(blatt: &Blatt) -> Result<bool, DrawError> {
     let mut bytes = 0;
     texts::each(blatt, &mut |text, _| bytes += text.len() + 1);
@@ -68,7 +70,7 @@ pub fn fits(blatt: &Blatt) -> Result<bool, DrawError> {
         let column = if style == text::DETAIL { table::DETAILS } else { table::NARROWEST };
         height += typesetter.lines_at_most(text, style, column) * style.leading;
     });
-    // A tenth for what stands between texts, and for pages that end early.
+    // A tenth is left for the space between texts, and for pages that end early.
     Ok(height <= 0.9 * PAGES_MAX as f32 * flow::PAGE_HEIGHT_MIN)
 }
 

@@ -1,16 +1,16 @@
-//! What a sheet says.
+//! The content of a sheet, before it is laid out.
 
-use crate::papers::erechnung::Profil;
 use crate::rules::day::Day;
+use crate::rules::document::Profil;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 
-/// A sheet: one document as its recipient reads it. Texts may be of any length and hold any character.
+/// A sheet: one document as its recipient reads it. Texts may have any length and contain any character.
 pub struct Blatt {
-    /// What it is, and its number: `Rechnung RE-2026-000123`.
+    /// Kind and number of the document: `Rechnung RE-2026-000123`.
     pub titel: String,
-    /// What it refers to: `Storno zu Rechnung RE-2026-000120 vom 03.11.2026`.
+    /// The document it refers to: `Storno zu Rechnung RE-2026-000120 vom 03.11.2026`.
     pub untertitel: Option<String>,
-    /// The day of the document, which is that of the file, too.
+    /// Date of the document, which is also the date of the file.
     pub datum: Day,
     pub absender: Absender,
     pub anschrift: Anschrift,
@@ -26,18 +26,18 @@ pub struct Blatt {
 pub struct Anschrift {
     /// Name, person, street.
     pub zeilen: Vec<String>,
-    /// Postcode and town, country if abroad: never cut.
+    /// Postcode and town, and the country if abroad; never cut.
     pub ort: Vec<String>,
 }
 
-/// The company (D24). What is none is not printed.
+/// The company (D24). Fields that are `None` are not printed.
 #[derive(Debug, Clone, Default)]
 pub struct Absender {
     pub firma: String,
     pub strasse: String,
     pub plz: String,
     pub ort: String,
-    /// The country as the recipient reads it, where that is another one.
+    /// Name of the company's country, if the recipient is in another one.
     pub staat: Option<String>,
     pub ust_id: Option<String>,
     pub steuernummer: Option<String>,
@@ -51,7 +51,7 @@ pub struct Absender {
     pub oeko_kontrollstelle: Option<String>,
     /// PNG or JPEG as [`super::check_logo`] accepts it.
     pub logo: Option<Vec<u8>>,
-    /// The logo says it, so that its name does not stand beside it.
+    /// Whether the logo contains the company's name, so that it is not printed beside it.
     pub name_im_logo: bool,
 }
 
@@ -76,31 +76,31 @@ impl Angabe {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aufdruck {
-    /// ENTWURF: the document is open.
+    /// ENTWURF: the document is still open.
     Entwurf,
-    /// TEST: the document is none.
+    /// TEST: not a real document.
     Test,
 }
 
-/// The e-invoice inside (D26): attached as `factur-x.xml`.
+/// The embedded e-invoice (D26), attached as `factur-x.xml`.
 pub struct ERechnung {
     pub xml: Vec<u8>,
     pub profil: Profil,
 }
 
 pub enum Abschnitt {
-    /// Paragraphs: introduction, notes, reasons of a tax exemption.
+    /// Paragraphs: introduction, remarks, reasons for a tax exemption.
     Text {
         ueberschrift: Option<String>,
         /// Line breaks inside a paragraph are kept.
         absaetze: Vec<String>,
     },
-    /// The positions. Columns of prices and of discounts are there if one position has such.
+    /// The positions. Columns for prices and for discounts appear if a position has some.
     Positionen(Vec<Position>),
     Summen(Summen),
     Tabelle(Tabelle),
     Zahlung(Zahlung),
-    /// Lines to sign on, side by side, with what stands below each: at most three.
+    /// Lines to sign on, side by side, with the text below each; at most three.
     Unterschriften(Vec<String>),
 }
 
@@ -113,21 +113,21 @@ pub struct Position {
     pub bezeichnung2: Option<String>,
     /// Up to 4,000 characters (D14).
     pub langtext: Option<String>,
-    /// Batch, best-before date, origin, control body, weights: what is said of these goods.
+    /// Details of these goods: batch, best-before date, origin, control body, weights.
     pub merkmale: Vec<Angabe>,
     pub menge: Quantity,
-    /// `t`, `kg`, `Stk`.
+    /// Unit: `t`, `kg`, `Stk`.
     pub einheit: Option<String>,
-    /// None on delivery notes and goods receipts.
+    /// `None` on delivery notes and goods receipts.
     pub preis: Option<Preis>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct Preis {
     pub einzelpreis: Price,
-    /// Zero if there is none.
+    /// Zero if there is no discount.
     pub rabatt: Percent,
-    /// Shown where the positions differ in it.
+    /// Shown if the positions have different rates.
     pub mwst_satz: Percent,
     pub betrag: Money,
 }
@@ -138,7 +138,7 @@ pub struct Summen {
     pub netto: Money,
     pub steuer: Money,
     pub brutto: Money,
-    /// What it is called: `Rechnungsbetrag`, `Gutschriftsbetrag`.
+    /// Label of the total: `Rechnungsbetrag`, `Gutschriftsbetrag`.
     pub bezeichnung: String,
 }
 
@@ -146,20 +146,20 @@ pub struct Steuergruppe {
     pub satz: Percent,
     pub netto: Money,
     pub steuer: Money,
-    /// Why there is no tax, or this one: `Innergemeinschaftliche Lieferung`, `§ 24 UStG`.
+    /// The reason for no tax, or for this rate: `Innergemeinschaftliche Lieferung`, `§ 24 UStG`.
     pub grund: Option<String>,
 }
 
 pub struct Tabelle {
     pub ueberschrift: Option<String>,
-    /// Headings of its columns; the first column takes the width that the others leave.
+    /// Column headings; the first column takes the width that the others leave.
     pub spalten: Vec<String>,
-    /// Its rows; a cell that is missing at the end is empty.
+    /// Rows; cells missing at the end are empty.
     pub zeilen: Vec<Zeile>,
 }
 
 impl Tabelle {
-    /// Whether a column, other than the first one, has numbers, which stand at its right.
+    /// Whether a column, other than the first one, holds numbers, which are right-aligned.
     pub fn has_numbers(&self, at: usize) -> bool {
         let is_number = |wert: &Wert| !matches!(wert, Wert::Leer | Wert::Text(_));
         at > 0 && self.zeilen.iter().filter_map(|zeile| zeile.zellen.get(at)).any(is_number)
@@ -168,19 +168,19 @@ impl Tabelle {
 
 pub struct Zeile {
     pub zellen: Vec<Wert>,
-    /// It is a sum of those above: a line above it, and bold.
+    /// Whether it is a sum of the rows above: bold, below a line.
     pub summe: bool,
 }
 
 pub enum Wert {
     Leer,
-    /// Words, from the left; a number or a date as words stands under numbers, from the right.
+    /// Words, left-aligned; in a column of numbers, a number or a date as words is right-aligned.
     Text(String),
     Menge(Quantity, String),
     Prozent(Percent),
     Zahl(Quantity),
     Betrag(Money),
-    /// Euro for one of this unit.
+    /// Euro per this unit.
     Preis(Price, String),
 }
 
@@ -190,8 +190,8 @@ pub struct Zahlung {
     pub faellig: Option<Day>,
     pub skonto: Option<Skonto>,
     pub bedingung: Option<String>,
-    /// Where to: the company's account, or that of the partner who is paid. With one of the company's and an amount above
-    /// zero there is an EPC QR code.
+    /// The account to pay to: the company's, or that of the partner who is paid. If it is the company's and
+    /// the amount is above zero, an EPC QR code is drawn.
     pub konto: Option<Konto>,
     pub verwendungszweck: String,
 }
@@ -199,7 +199,7 @@ pub struct Zahlung {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zahlrichtung {
     Empfaenger,
-    /// The company: a Gutschrift.
+    /// The company pays: a Gutschrift.
     Absender,
     /// The company has the recipient's mandate (SEPA direct debit).
     Lastschrift,

@@ -1,10 +1,11 @@
-//! Numbers and days as a German letter writes them: 1.234,56 and 22.11.2026.
+//! Numbers and days in German notation: 1.234,56 and 22.11.2026.
 
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::Fixed;
 
-/// A number with a point between thousands and a decimal comma: all its decimals but zeros at the end, and at least so
-/// many. A negative one begins with a minus sign (U+2212), which is as wide as a digit.
+/// Formats a number with points between thousands and a decimal comma: all its decimals except trailing
+/// zeros, but not less than `at_least`. A negative number begins with a minus sign (U+2212), which is as wide
+/// as a digit.
 pub fn german<const SCALE: u32, const SHOWN: usize>(value: Fixed<SCALE, SHOWN>, at_least: usize) -> String {
     let exact = value.to_string();
     let (sign, digits) = exact.strip_prefix('-').map_or(("", exact.as_str()), |digits| ("\u{2212}", digits));
@@ -14,7 +15,7 @@ pub fn german<const SCALE: u32, const SHOWN: usize>(value: Fixed<SCALE, SHOWN>, 
     format!("{sign}{}{comma}{decimals}", grouped(whole))
 }
 
-/// Digits with a point between thousands.
+/// Puts a point between thousands.
 pub fn grouped(digits: &str) -> String {
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -26,7 +27,7 @@ pub fn grouped(digits: &str) -> String {
     grouped
 }
 
-/// Decimals that a quantity of this unit has at least: tonnes are written to the kilogram.
+/// Least number of decimals for a quantity of this unit: tonnes are written to the kilogram.
 pub fn decimals(einheit: &str) -> usize {
     match einheit.to_lowercase().as_str() {
         "t" | "to" => 3,
@@ -41,7 +42,7 @@ pub fn moment(instant: Instant) -> String {
     format!("{} {:02}:{:02}", Day::in_berlin(instant).german(), minute / 60, minute % 60)
 }
 
-/// An IBAN in groups of four.
+/// Formats an IBAN in groups of four, separated by `between`.
 pub fn iban(iban: &str, between: &str) -> String {
     let letters: Vec<char> = iban.chars().filter(|letter| !letter.is_whitespace()).collect();
     letters.chunks(4).map(String::from_iter).collect::<Vec<_>>().join(between)

@@ -1,18 +1,18 @@
-//! What was laid out: the marks on each page, and the tree of what they mean.
+//! The result of the layout: the marks on each page, and the tree of their meanings.
 
 use super::text::Style;
 
-/// Points of a millimetre.
+/// Points per millimetre.
 pub const MM: f32 = 72.0 / 25.4;
 /// Width and height of A4.
 pub const WIDTH: f32 = 210.0 * MM;
 pub const HEIGHT: f32 = 297.0 * MM;
 
-/// A place in the tree; [`Tree::ROOT`] is the whole document.
+/// A node of the tree; [`Tree::ROOT`] is the whole document.
 #[derive(Clone, Copy, PartialEq)]
 pub struct NodeId(pub usize);
 
-/// What a part of the document is (PDF/UA-1).
+/// The role of a part of the document (PDF/UA-1).
 pub enum Role {
     Document,
     Heading(u16, String),
@@ -39,26 +39,26 @@ pub enum Belongs {
 pub enum Shape {
     /// A line of text that begins here, on this baseline.
     Text(String, Style),
-    /// A horizontal line: its length, how thick, how grey.
+    /// A horizontal line: its length, thickness and grey.
     Rule(f32, f32, u8),
     Logo(f32, f32),
-    /// A square of dark and light modules, row by row, and how wide one of them is.
+    /// A square of dark and light modules, row by row, and the width of a module.
     Code(Vec<Vec<bool>>, f32),
-    /// Grey letters of this size across the page, around this point.
+    /// Grey letters of this size across the page, centred on this point.
     Across(String, f32),
-    /// Nothing to see: an empty cell of a table is a cell, too.
+    /// Nothing visible: an empty cell of a table is a cell, too.
     Nothing,
 }
 
 pub struct Mark {
     pub x: f32,
-    /// From the top; of a text its baseline.
+    /// Distance from the top; for a text, that of its baseline.
     pub y: f32,
     pub shape: Shape,
     pub belongs: Belongs,
 }
 
-/// A part of the document and what it consists of, in reading order.
+/// A part of the document and its parts, in reading order.
 pub struct Node {
     pub role: Role,
     pub parts: Vec<NodeId>,

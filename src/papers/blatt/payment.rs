@@ -1,4 +1,4 @@
-//! How to pay: in words, and as a code that banking programs read (EPC069-12, "GiroCode").
+//! Payment instructions: in words, and as a code that banking programs read (EPC069-12, "GiroCode").
 
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 
@@ -19,7 +19,7 @@ const TRANSFER_MAX: Money = Money::from_units(99_999_999_999);
 /// Largest symbol of an EPC code: version 13, 331 bytes.
 const CODE_VERSION_MAX: u8 = 13;
 
-/// With a code only where the document is final: a draft must not be paid.
+/// Draws the payment section. The code is drawn only if the document is final: a draft must not be paid.
 pub fn draw(zahlung: &Zahlung, with_code: bool, flow: &mut Flow) -> Result<(), DrawError> {
     let code = zahlung.konto.as_ref().filter(|_| with_code).and_then(|konto| code(zahlung, konto));
     let width = if code.is_some() { TEXT_WIDTH - CODE - GAP } else { TEXT_WIDTH };
@@ -28,7 +28,7 @@ pub fn draw(zahlung: &Zahlung, with_code: bool, flow: &mut Flow) -> Result<(), D
     let words = terms.iter().map(Vec::len).sum::<usize>() + names.len();
     let height = words as f32 * BODY.leading;
     let least = if code.is_some() { CODE + LABEL.leading + 4.0 } else { 0.0 };
-    flow.need(height.max(least).min(flow.whole_page() / 2.0))?;
+    flow.ensure_room(height.max(least).min(flow.whole_page() / 2.0))?;
     let (page, top) = (flow.pages.pages.len(), flow.y);
     for lines in &terms {
         let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
@@ -41,11 +41,11 @@ pub fn draw(zahlung: &Zahlung, with_code: bool, flow: &mut Flow) -> Result<(), D
             continue;
         }
         let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
-        flow.need(BODY.leading * values.len().min(TOGETHER) as f32)?;
+        flow.ensure_room(BODY.leading * values.len().min(TOGETHER) as f32)?;
         flow.line(LEFT, flow.y, &format!("{name} "), BODY.quiet(), Belongs::To(node));
         flow.lines(&values, LEFT + NAMES, BODY, node)?;
     }
-    // Beside the words, if these did not fill the page.
+    // Beside the words, unless these filled the page.
     if let Some(modules) = code.filter(|_| flow.pages.pages.len() == page) {
         let x = LEFT + TEXT_WIDTH - CODE;
         let module = CODE / modules.len() as f32;
@@ -96,20 +96,20 @@ fn names(zahlung: &Zahlung) -> Vec<(&'static str, String)> {
     names
 }
 
-/// The modules of the code, row by row; none where there is nothing to transfer, or it does not fit.
+/// The modules of the code, row by row; `None` if there is nothing to transfer or the text does not fit.
 fn code(zahlung: &Zahlung, konto: &Konto) -> Option<Vec<Vec<bool>>> {
     let text = transfer(zahlung, konto)?;
     let data = [QrSegment::make_bytes(text.as_bytes())];
     let most = Version::new(CODE_VERSION_MAX);
-    // Correction level M is what the standard asks for; a higher one at the same size is not taken, so that the code
-    // does not depend on the length of the text alone.
+    // The standard requires correction level M. A higher level at the same size is not used, because the
+    // level would then vary with the length of the text.
     let code =
         QrCode::encode_segments_advanced(&data, QrCodeEcc::Medium, Version::MIN, most, None, false).ok()?;
     let side = 0..code.size();
     Some(side.clone().map(|y| side.clone().map(|x| code.get_module(x, y)).collect()).collect())
 }
 
-/// What the code says: EPC069-12 version 002, UTF-8.
+/// The content of the code: EPC069-12 version 002, UTF-8.
 fn transfer(zahlung: &Zahlung, konto: &Konto) -> Option<String> {
     let wanted = zahlung.richtung == Zahlrichtung::Empfaenger;
     if !wanted || zahlung.betrag <= Money::ZERO || zahlung.betrag > TRANSFER_MAX {

@@ -1,4 +1,4 @@
-//! Marks and meanings as a PDF/A-3b file, tagged as PDF/UA-1 asks.
+//! Writes marks and their meanings as a PDF/A-3b file, tagged as PDF/UA-1 requires.
 
 use std::num::NonZeroU16;
 
@@ -29,7 +29,7 @@ use super::page::{Belongs, HEIGHT, Mark, NodeId, Pages, Role, Shape, Tree, WIDTH
 use super::text::Style;
 use crate::rules::day::Day;
 
-/// How the e-invoice is called inside (Factur-X 1.0, 6.2.2).
+/// File name of the embedded e-invoice (Factur-X 1.0, 6.2.2).
 const ATTACHMENT: &str = "factur-x.xml";
 const ACROSS: u8 = 232;
 
@@ -86,7 +86,7 @@ fn describe(document: &mut Document, title: &str, author: &str, day: Day) {
     document.set_metadata(metadata);
 }
 
-/// Draws a logo alone, to see whether it can be.
+/// Draws a logo alone, to check that it can be drawn.
 pub fn try_logo(logo: Image) -> Result<(), DrawError> {
     let mut document = document()?;
     let mut page = document.start_page_with(page()?);
@@ -101,7 +101,7 @@ pub fn try_logo(logo: Image) -> Result<(), DrawError> {
     document.finish().map(drop).map_err(broken)
 }
 
-/// A text for the properties of the file: one line without control characters.
+/// Cleans a text for the properties of the file: one line without control characters.
 fn clean_title(text: &str) -> String {
     let is_harmless =
         |letter: &char| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}' | '\u{feff}');
@@ -240,7 +240,7 @@ impl Pen<'_, '_> {
         self.surface.draw_glyphs(Point::from_xy(x, y), &glyphs, face.font.clone(), text, style.size, false);
     }
 
-    /// Dark modules beside each other are one rectangle.
+    /// Draws adjacent dark modules as one rectangle.
     fn code(&mut self, x: f32, y: f32, modules: &[Vec<bool>], side: f32) {
         let mut dark = Vec::new();
         for (row, modules) in modules.iter().enumerate() {
@@ -256,7 +256,7 @@ impl Pen<'_, '_> {
         self.rectangles(dark);
     }
 
-    /// Letters around a point, rising to the right as the diagonal of the page does.
+    /// Draws letters around a point, rising to the right along the diagonal of the page.
     fn across(&mut self, x: f32, y: f32, text: &str, size: f32) {
         let face = self.fonts.face(Weight::Bold);
         let width: f32 = text.chars().map(|letter| face.share(face.glyph(letter))).sum::<f32>() * size;

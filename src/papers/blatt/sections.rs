@@ -1,4 +1,4 @@
-//! The sections of a document as tables and paragraphs.
+//! Draws the sections of a document as tables and paragraphs.
 
 use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH};
@@ -11,17 +11,18 @@ use super::text::{CELL, DETAIL, HEADING, LABEL, SEPARATOR, Style};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::unit::unece_code;
 
-/// Between sections, and where they would else not fit onto the page.
+/// Space between sections; the least space is used if they would otherwise not fit onto the page.
 const SPACE: f32 = 15.0;
 const SPACE_LEAST: f32 = 8.0;
-/// Share of a page that what stands behind the positions takes at most where it is kept together.
+/// Largest share of a page that the sections behind the positions may take to be kept together.
 const TOGETHER: f32 = 0.6;
-/// From the text above to a line that is signed.
+/// Distance from the text above to a signature line.
 const SIGNATURE: f32 = 44.0;
 const SIGNATURES: usize = 3;
 
-/// What stands behind the positions stays on the page of the last of them, or goes on to the next with it: neither a
-/// payment nor a greeting stands alone on a page. Where that makes it fit, it moves closer together.
+/// Draws all sections. Those behind the positions stay on the page of the last position, or move to the next
+/// page with it: neither a payment nor a greeting stands alone on a page. If it makes them fit, they move
+/// closer together.
 pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
     let is_positions = |abschnitt: &Abschnitt| matches!(abschnitt, Abschnitt::Positionen(_));
     let behind = blatt.abschnitte.iter().position(is_positions).map_or(usize::MAX, |at| at + 1);
@@ -29,7 +30,7 @@ pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
         let mut space = if at > 0 { SPACE } else { 0.0 };
         if at >= behind && !is_table(abschnitt) {
             let group = Group::measured(blatt, at, flow)?;
-            flow.need(group.least())?;
+            flow.ensure_room(group.least())?;
             space = group.space(flow.room());
         }
         flow.space(space);
@@ -44,10 +45,10 @@ pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
     Ok(())
 }
 
-/// Sections that stand on one page: all from one on, or the first ones that fit into [`TOGETHER`].
+/// Sections that stay on one page: all from a given one on, or the first ones that fit into [`TOGETHER`].
 #[derive(Default)]
 struct Group {
-    /// Without the spaces before each.
+    /// Height without the spaces before the sections.
     height: f32,
     sections: u16,
 }
@@ -70,14 +71,14 @@ impl Group {
         self.height + f32::from(self.sections) * SPACE_LEAST
     }
 
-    /// The space before each section with which they fill no more than `room`.
+    /// The space before each section with which they take at most `room`.
     fn space(&self, room: f32) -> f32 {
         let sections = f32::from(self.sections.max(1));
         ((room - self.height) / sections).clamp(SPACE_LEAST, SPACE)
     }
 }
 
-/// A table behind the positions is an annex, which goes on by itself.
+/// Whether a section is a table: behind the positions it is an annex, which is not kept together with them.
 fn is_table(abschnitt: &Abschnitt) -> bool {
     matches!(abschnitt, Abschnitt::Tabelle(_))
 }
@@ -115,7 +116,7 @@ fn text(text: String) -> Cell {
     Cell::Texts(vec![(text, CELL)])
 }
 
-/// A column of what positions cost: its title, and what it shows of a price.
+/// A column for prices of positions: its title, and the cell for a price.
 type PriceColumn = (&'static str, fn(&Position, Preis) -> Cell);
 
 const PRICE_COLUMNS: [PriceColumn; 4] = [
@@ -128,7 +129,7 @@ const PRICE_COLUMNS: [PriceColumn; 4] = [
     ("Betrag €", |_, preis| number(german(preis.betrag, 2))),
 ];
 
-/// The unit of a price: euro for one of what the position counts, euro alone where that is a lump sum or a long word.
+/// The unit of a price: euro per unit of the position; only euro for a lump sum or a long unit name.
 fn per_unit(position: &Position) -> String {
     let unit = position.einheit.as_deref().filter(|unit| !unit.is_empty() && is_short(unit));
     match unit.filter(|unit| unece_code(unit) != Some(LUMP_SUM)) {
@@ -137,7 +138,7 @@ fn per_unit(position: &Position) -> String {
     }
 }
 
-/// Those that some positions have: discounts where one is given, rates where they differ.
+/// The price columns that are used: discounts if one is given, rates if they differ.
 fn price_columns(positionen: &[Position]) -> Vec<PriceColumn> {
     let prices = || positionen.iter().filter_map(|position| position.preis);
     let rates: Vec<Percent> = prices().map(|preis| preis.mwst_satz).collect();
@@ -147,10 +148,10 @@ fn price_columns(positionen: &[Position]) -> Vec<PriceColumn> {
     PRICE_COLUMNS.into_iter().zip(shown).filter(|(_, is_shown)| *is_shown).map(|(column, _)| column).collect()
 }
 
-/// Units up to this length stand behind the number, longer ones below the name.
+/// Longest unit that stands behind the number; longer ones stand below the name.
 const SHORT_UNIT: usize = 10;
 
-/// Its code in UN/ECE Recommendation 20.
+/// Code of a lump sum in UN/ECE Recommendation 20.
 const LUMP_SUM: &str = "LS";
 
 fn is_short(unit: &str) -> bool {
@@ -226,7 +227,7 @@ fn table(tabelle: &Tabelle, flow: &mut Flow) -> Result<(), DrawError> {
     });
     let columns: Vec<_> = columns.collect();
     let rows = tabelle.zeilen.iter().map(|zeile| row(zeile, &columns)).collect();
-    // The eye should not have far to go from a name to its value.
+    // A narrow table keeps each name close to its value.
     let width = if columns.len() > 2 { TEXT_WIDTH } else { TEXT_WIDTH / 2.0 };
     let summary = tabelle.ueberschrift.as_deref().unwrap_or("Tabelle");
     let table = Table { width, ..Table::new(summary, columns, rows) };
@@ -255,7 +256,7 @@ fn row(zeile: &Zeile, columns: &[Column]) -> Row {
 
 fn signatures(labels: &[String], flow: &mut Flow) -> Result<(), DrawError> {
     let labels = labels.get(..SIGNATURES.min(labels.len())).unwrap_or_default();
-    flow.need(SIGNATURE + 2.0 * HEADING.leading)?;
+    flow.ensure_room(SIGNATURE + 2.0 * HEADING.leading)?;
     flow.y += SIGNATURE;
     let gap = 18.0;
     let width = (TEXT_WIDTH - gap * (SIGNATURES - 1) as f32) / SIGNATURES as f32;

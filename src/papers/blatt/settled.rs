@@ -1,12 +1,12 @@
-//! The rows of a settled note on paper: value, rate, reference, result and what is left, so that each can be computed again
-//! from what is printed above it (D29f).
+//! Tables of settled receipts: value, rate, reference, result and remainder of each row, so that each row can
+//! be recomputed from what is printed above it (D29f).
 
 use super::model::{Tabelle, Wert, Zeile};
 use super::numbers::german;
 use crate::rules::fixed::{Money, Quantity, TooLarge};
 use crate::rules::settlement::{self, AbrechnungsPosten, Groesse, Rechnung, Wirkung};
 
-/// A note by its scheme, from the delivered weight to what is paid.
+/// The table of a receipt settled by its scheme, from the delivered weight to the amount paid.
 pub fn note(ueberschrift: String, rechnung: &Rechnung) -> Tabelle {
     let mut zeilen = vec![left("Anlieferung", Groesse::Kg(rechnung.brutto_kg))];
     let of = |wirkung| rechnung.zeilen.iter().filter(move |zeile| zeile.wirkung == wirkung);
@@ -31,7 +31,7 @@ pub fn note(ueberschrift: String, rechnung: &Rechnung) -> Tabelle {
     Tabelle { ueberschrift: Some(ueberschrift), spalten, zeilen }
 }
 
-/// What notes of one settlement come to together: the weight that was delivered, each deduction, the weight that is paid.
+/// Totals of the receipts in one settlement: the delivered weight, each deduction, the paid weight.
 pub fn together(posten: &[&AbrechnungsPosten]) -> Result<Tabelle, TooLarge> {
     let (mut brutto, mut netto) = (Quantity::ZERO, Quantity::ZERO);
     let mut deducted: Vec<(&str, Quantity)> = Vec::new();
@@ -57,7 +57,7 @@ pub fn together(posten: &[&AbrechnungsPosten]) -> Result<Tabelle, TooLarge> {
     Ok(Tabelle { ueberschrift, spalten: vec!["Alle".to_owned(), "Menge".to_owned()], zeilen })
 }
 
-/// What a note in a settlement is.
+/// The heading of a receipt in a settlement.
 fn heading(posten: &AbrechnungsPosten) -> String {
     let of = [
         Some(posten.belegnummer.clone()),
@@ -75,7 +75,7 @@ fn heading(posten: &AbrechnungsPosten) -> String {
     of.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// The block of a note in its settlement: what it is, its rows, and its parts where it has several prices.
+/// The table of a receipt in its settlement: its heading, its rows, and its parts if it has several prices.
 pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
     let several = posten.teile.len() > 1;
     let whole = match several {
@@ -100,8 +100,8 @@ pub fn posten(posten: &AbrechnungsPosten) -> Tabelle {
     table
 }
 
-/// What of a note follows what is paid: an advance at a price of its own follows its weight alone, and one of a value is
-/// not that value.
+/// The part of the calculation that leads to the paid amount: an advance at its own price depends on the
+/// weight alone, and an advance in per cent is not the sum.
 fn computed_with(posten: &AbrechnungsPosten) -> Rechnung {
     let mut rechnung = posten.rechnung.clone();
     if posten.is_advance() {
@@ -114,7 +114,7 @@ fn computed_with(posten: &AbrechnungsPosten) -> Rechnung {
     rechnung
 }
 
-/// On which weight, and at what, an advance is paid.
+/// The weight of an advance, with its price or its share of the value.
 pub fn advance(posten: &AbrechnungsPosten) -> Option<String> {
     let kg = german(posten.rechnung.netto_kg.unwrap_or_default(), 0);
     let at_price = posten.abschlag_je_t.map(|preis| format!("{kg} kg × {} €/t", german(preis, 2)));
@@ -124,13 +124,13 @@ pub fn advance(posten: &AbrechnungsPosten) -> Option<String> {
     })
 }
 
-/// A row that says what is left.
+/// A row that states what is left.
 fn left(text: &str, danach: Groesse) -> Zeile {
     let (danach, einheit) = figure(danach);
     row(text, Wert::Leer, danach, einheit)
 }
 
-/// A row that says an amount.
+/// A row that states an amount.
 fn result(text: &str, betrag: Money) -> Zeile {
     let (ergebnis, einheit) = figure(Groesse::Euro(betrag));
     row(text, ergebnis, Wert::Leer, einheit)
@@ -175,7 +175,7 @@ fn line(zeile: &settlement::Zeile) -> Zeile {
     Zeile { zellen, summe: false }
 }
 
-/// A figure and its unit, which stands behind both of a row.
+/// A figure and its unit; a row shows the unit once, behind both of its figures.
 fn figure(groesse: Groesse) -> (Wert, &'static str) {
     match groesse {
         Groesse::Kg(kg) => (Wert::Zahl(kg), "kg"),

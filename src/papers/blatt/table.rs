@@ -1,4 +1,4 @@
-//! Rows and columns: numbers under each other by their decimal comma, headings repeated on each page, sums carried over.
+//! Tables: numbers aligned by their decimal comma, headings repeated on each page, sums carried over.
 
 use super::error::DrawError;
 use super::flow::{Flow, LEFT, TEXT_WIDTH, TOGETHER, baseline};
@@ -9,14 +9,14 @@ use crate::rules::fixed::Money;
 
 const GAP: f32 = 14.0;
 const PADDING: f32 = 3.2;
-/// Narrowest first column: where numbers leave less, they reach into it.
+/// Narrowest first column; if the numbers leave less, they reach into it.
 pub const NARROWEST: f32 = 80.0;
 /// A row of up to this share of a page is not broken if it fits onto the next page.
 const UNBROKEN: f32 = 0.18;
-/// Up to this share of a page a table that is whole is not broken, and up to this number of rows.
+/// A table that is whole is not broken up to this share of a page and this number of rows.
 const WHOLE: f32 = 0.6;
 const TOGETHER_ROWS: usize = 20;
-/// Details run on below the numbers, up to this width.
+/// Width of details, which run on below the numbers.
 pub const DETAILS: f32 = 112.0 * MM;
 const FINE: f32 = 0.35;
 const STRONG: f32 = 0.8;
@@ -32,7 +32,7 @@ pub struct Column {
 
 pub enum Cell {
     Empty,
-    /// Lines of these styles, broken to the width of the column.
+    /// Lines in these styles, broken to the width of the column.
     Texts(Vec<(String, Style)>),
     Number(String, String),
 }
@@ -40,23 +40,23 @@ pub enum Cell {
 pub struct Row {
     pub cells: Vec<Cell>,
     pub is_sum: bool,
-    /// The sum up to this row, where sums are carried over.
+    /// The sum up to and including this row, if sums are carried over.
     pub carried: Option<Money>,
 }
 
 pub struct Table {
-    /// What it is about, for who cannot see it.
+    /// Description for readers who cannot see the table.
     pub summary: String,
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
-    /// What must follow the last row on the same page.
+    /// Height that must follow the last row on the same page.
     pub keep: f32,
     pub width: f32,
-    /// It is short and not broken, if it can be helped.
+    /// Whether the table is short and should not be broken.
     pub is_whole: bool,
 }
 
-/// Where a column lies, and the widest of its numbers before and behind the decimal comma.
+/// Position of a column, and the greatest width of its numbers before and behind the decimal comma.
 #[derive(Default)]
 struct ColumnPlace {
     x: f32,
@@ -79,14 +79,15 @@ impl BrokenRow<'_> {
         self.lines.iter().map(Vec::len).max().unwrap_or_default()
     }
 
-    /// How much the lines from `begin` to `end` take.
+    /// Height of the lines from `begin` to `end`.
     fn depth(&self, begin: usize, end: usize) -> f32 {
         let least = if begin == 0 { self.style.leading } else { 0.0 };
         let cells = self.lines.iter().map(|lines| height(lines.iter().take(end).skip(begin)));
         cells.fold(least, f32::max)
     }
 
-    /// Up to which line those from `begin` on fit into `limit`: one at least, and no single one is left.
+    /// The end of the lines from `begin` on that fit into `limit`: at least one line, and no single line is
+    /// left over.
     fn fitting(&self, begin: usize, limit: f32) -> usize {
         let most = self.most();
         let mut deep = vec![0.0; self.lines.len()];
@@ -109,7 +110,7 @@ fn split(number: &str) -> (&str, &str) {
 }
 
 impl Row {
-    /// Sums are as large as what they sum up, so that their figures stand under each other.
+    /// Sums have the same type size as their summands, so that the figures align.
     fn style(&self) -> Style {
         if self.is_sum { CELL.bold() } else { CELL }
     }
@@ -191,7 +192,7 @@ impl Table {
     pub fn draw(&self, flow: &mut Flow) -> Result<(), DrawError> {
         let places = self.places(flow);
         let least = self.least(flow);
-        flow.need(least)?;
+        flow.ensure_room(least)?;
         let summary = flow.typesetter.one_line(&self.summary);
         let node = flow.pages.tree.add(Tree::ROOT, Role::Table(summary));
         let head = flow.pages.tree.add(node, Role::TableHead);
@@ -210,7 +211,7 @@ impl Table {
             carried = row.carried;
         }
         if self.rows.is_empty() {
-            // A table has a row, if an empty one.
+            // A table must have a row, even an empty one.
             let row = flow.pages.tree.add(body, Role::Row);
             for place in &places {
                 let cell = flow.pages.tree.add(row, Role::Cell);
@@ -221,13 +222,14 @@ impl Table {
         Ok(())
     }
 
-    /// What must stand on the page where it begins: its headings and the rows that stay with them.
+    /// Least height on the page where the table begins: its headings and the rows that stay with them.
     pub fn least(&self, flow: &mut Flow) -> f32 {
         let places = self.places(flow);
         LABEL.leading + 2.0 * PADDING + self.beginning(&places, flow)
     }
 
-    /// What of the rows must stand on the page of the headings: the first one, or all where they belong together.
+    /// Height of the rows that must stand on the page of the headings: the first one, or all if they belong
+    /// together.
     fn beginning(&self, places: &[ColumnPlace], flow: &mut Flow) -> f32 {
         let counted = if self.is_whole { TOGETHER_ROWS } else { 1 };
         let rows = self.rows.iter().take(counted);
@@ -239,7 +241,7 @@ impl Table {
         flow.pages.mark(LEFT, flow.y, Shape::Rule(self.width, thick, grey), Belongs::Decoration);
     }
 
-    /// The headings: part of the table where it begins, repeated where it goes on.
+    /// Draws the headings: as part of the table where it begins, as decoration where it goes on.
     fn head(&self, flow: &mut Flow, places: &[ColumnPlace], row: Option<NodeId>) {
         for (column, place) in self.columns.iter().zip(places) {
             let title = flow.typesetter.one_line(&column.title);
@@ -255,7 +257,7 @@ impl Table {
         self.rule(flow, STRONG, DARK);
     }
 
-    /// A row: on this page if it fits with what must follow, on the next if it fits there, else broken.
+    /// Draws a row: on this page if it fits with what must follow, on the next if it fits there, else broken.
     fn row(
         &self,
         flow: &mut Flow,
@@ -282,7 +284,7 @@ impl Table {
         let mut at = 0;
         while !self.some_lines(flow, places, broken, &cells, &mut at, carry) {
             flow.y += PADDING;
-            // What was drawn of the row has its amount.
+            // The lines drawn so far already show the amount of the row.
             self.continue_on_next(flow, places, broken.row.carried)?;
             flow.y += PADDING;
         }
@@ -311,7 +313,8 @@ impl Table {
         }
     }
 
-    /// Lines of the row from the one at `at`, as far as the page goes; whether that was all. One is drawn at least.
+    /// Draws lines of the row from `at` on, as many as fit the page but at least one; returns whether that
+    /// was all.
     fn some_lines(
         &self,
         flow: &mut Flow,

@@ -1,24 +1,24 @@
-//! Texts as lines: cleaned of what cannot be printed, measured, broken.
+//! Turns texts into lines: removes what cannot be printed, measures, breaks.
 
 use unicode_normalization::UnicodeNormalization;
 
 use super::fonts::{Fonts, Weight};
 
-/// Missing characters that are reported: enough to find the text.
+/// Most missing characters that are reported: enough to find the text.
 pub const MISSING_MAX: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     pub weight: Weight,
     pub size: f32,
-    /// From one baseline to the next.
+    /// Distance from one baseline to the next.
     pub leading: f32,
     /// 0 is black, 255 white.
     pub grey: u8,
 }
 
 const INK: u8 = 26;
-/// Lighter, and still with a contrast of 5.9 : 1 (WCAG AA asks for 4.5).
+/// Lighter, but with a contrast of 5.9 : 1 (WCAG AA asks for 4.5).
 const QUIET: u8 = 100;
 
 const fn regular(size: f32, leading: f32) -> Style {
@@ -48,7 +48,7 @@ impl Style {
     }
 }
 
-/// Measures and breaks texts, and notes what the fonts lack.
+/// Measures and breaks texts, and records the characters that the fonts lack.
 pub struct Typesetter {
     fonts: &'static Fonts,
     missing: Vec<char>,
@@ -59,13 +59,13 @@ impl Typesetter {
         Typesetter { fonts, missing: Vec::new() }
     }
 
-    /// What the fonts lack of all texts so far, in their order, each once.
+    /// The characters that the fonts lack in all texts so far, in order of appearance, each once.
     pub fn missing(self) -> Vec<char> {
         self.missing
     }
 
-    /// The text as it is printed: composed (NFC), without control characters and invisible ones (direction, joining, soft
-    /// hyphen, byte order mark), lines ended by `\n`.
+    /// Cleans a text for print: composed (NFC), without control characters and invisible ones (direction,
+    /// joining, soft hyphen, byte order mark), lines ended by `\n`.
     pub fn clean(&mut self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         for character in text.replace("\r\n", "\n").nfc() {
@@ -82,14 +82,14 @@ impl Typesetter {
         clean
     }
 
-    /// Notes what the fonts lack of a text, as drawing it would.
+    /// Records the characters of a text that the fonts lack, as drawing it would.
     pub fn look_at(&mut self, text: &str) {
         if !text.is_ascii() {
             self.clean(text);
         }
     }
 
-    /// A clean text that is not broken.
+    /// Cleans a text and replaces its line breaks by blanks.
     pub fn one_line(&mut self, text: &str) -> String {
         self.clean(text).replace('\n', " ")
     }
@@ -107,15 +107,15 @@ impl Typesetter {
         shares * style.size
     }
 
-    /// Lines that a text has at most in a column of `width` points.
+    /// The most lines that a text may need in a column of `width` points.
     pub fn lines_at_most(&mut self, text: &str, style: Style, width: f32) -> f32 {
         let clean = self.clean(text);
         clean.split('\n').map(|paragraph| 1.0 + 2.0 * self.width(paragraph, style) / width).sum()
     }
 
-    /// The lines of a text, none wider than `width` points: broken at blanks, behind hyphens and slashes, and in a word
-    /// that is too long by itself. A blank at which a line is broken stays at its end. Blank lines at the end are
-    /// dropped, several inside are one.
+    /// Breaks a text into lines of at most `width` points: at blanks, behind hyphens and slashes, and inside
+    /// a word that is too long for a line. The blank at a break stays at the end of its line. Blank lines at
+    /// the end are dropped, consecutive ones inside become one.
     pub fn lines(&mut self, text: &str, style: Style, width: f32) -> Vec<String> {
         let clean = self.clean(text);
         let mut lines: Vec<String> = Vec::new();
@@ -131,11 +131,11 @@ impl Typesetter {
 
     fn wrap(&self, paragraph: &str, style: Style, width: f32, lines: &mut Vec<String>) {
         let face = self.fonts.face(style.weight);
-        // Widths as shares of the size, summed in another order than those of a column that is as wide as its text; a line of
-        // one character is never too long.
+        // The tolerance allows for another order of summation than in a column that is as wide as its text;
+        // widths are shares of the font size. A line of one character is never too long.
         let limit = width / style.size + 0.001;
         let (mut start, mut used) = (0, 0.0);
-        // Where the line may end, and how wide it is up to there.
+        // Where the line may end, and its width up to there.
         let mut good: Option<(usize, f32)> = None;
         let mut before = ' ';
         for (at, character) in paragraph.char_indices() {
@@ -147,7 +147,7 @@ impl Typesetter {
                 used -= behind;
             }
             used += advance;
-            // Words are parted at their hyphens, numbers are not: W-2026-1147.
+            // Words may be broken at hyphens, numbers may not: W-2026-1147.
             if matches!(character, ' ' | '/' | '\u{2013}') || character == '-' && before.is_lowercase() {
                 good = Some((at + character.len_utf8(), used));
             }
@@ -159,7 +159,7 @@ impl Typesetter {
 
 pub const SEPARATOR: &str = " \u{b7} ";
 
-/// A line that ends with a separator ends without it.
+/// Removes a separator from the end of a line.
 fn without_separator(line: &str) -> String {
     match line.strip_suffix(SEPARATOR) {
         Some(facts) => format!("{facts} "),
@@ -167,7 +167,7 @@ fn without_separator(line: &str) -> String {
     }
 }
 
-/// The first lines, at most this number; the last one ends with an ellipsis where lines were cut.
+/// Returns at most the first `most` lines; if lines were cut, the last one ends with an ellipsis.
 pub fn at_most(mut lines: Vec<String>, most: usize) -> Vec<String> {
     if lines.len() > most {
         lines.truncate(most);
@@ -178,7 +178,8 @@ pub fn at_most(mut lines: Vec<String>, most: usize) -> Vec<String> {
     lines
 }
 
-/// Characters that have no look of their own: joiners, directions, marks, and what Unicode never assigns.
+/// Whether a character has no visible form: joiners, directions, marks, and code points that Unicode never
+/// assigns.
 fn is_invisible(character: char) -> bool {
     let code = u32::from(character);
     matches!(code,

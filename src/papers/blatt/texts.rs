@@ -1,10 +1,10 @@
-//! The texts of a sheet that are not ours: what may hold a character that the fonts lack.
+//! The texts of a sheet that come from outside, and so may contain characters that the fonts lack.
 
 use super::model::{Abschnitt, Absender, Blatt, Konto, Position, Wert};
 use super::text::{CELL, DETAIL, Style};
 
-/// Shows every one but those of the address, in any order, with its style: that of details, or one of those that need a
-/// line of their own.
+/// Calls `visit` with every text except those of the address, in any order, and with its style: that of
+/// details, or another for texts that need a line of their own.
 pub fn each(blatt: &Blatt, visit: &mut dyn FnMut(&str, Style)) {
     let plain = &mut |text: &str| visit(text, CELL);
     plain(&blatt.titel);

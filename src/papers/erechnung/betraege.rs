@@ -1,4 +1,4 @@
-//! Quantities, prices and sums as EN 16931 wants them.
+//! Quantities, prices and sums in the form that EN 16931 requires.
 
 use super::model::{Position, Rechnung, Typ};
 use crate::rules::document::Rechnungsart;
@@ -22,7 +22,7 @@ pub struct Zeile {
     pub menge: Quantity,
     /// BT-146, never negative (BR-27).
     pub preis: Price,
-    /// BG-27, where there is a discount.
+    /// BG-27, if there is a discount.
     pub rabatt: Option<Rabatt>,
     /// BT-131.
     pub netto: Money,
@@ -32,13 +32,14 @@ pub struct Zeile {
 pub struct Rabatt {
     /// BT-136.
     pub betrag: Money,
-    /// BT-138 and BT-137, quantity × price; none where the line total does not follow from them (PEPPOL-EN16931-R040).
+    /// BT-138 and BT-137, quantity × price; `None` if the line total does not follow from them
+    /// (PEPPOL-EN16931-R040).
     pub aus: Option<(Percent, Money)>,
 }
 
 impl Betraege {
-    /// The amounts of a document. Too large is what no stored document has: sums beyond 10^12, and lines that would
-    /// have been without their discount.
+    /// Computes the amounts of a document. Fails only for amounts that no stored document has: sums beyond
+    /// 10^12, and lines that would exceed it without their discount.
     pub fn of(rechnung: &Rechnung) -> Result<Betraege, TooLarge> {
         let lines = rechnung.positionen.iter();
         let stored = Summen::of(lines.clone().map(|line| (line.gesamtpreis, line.mwst_satz)))?;
@@ -59,8 +60,8 @@ impl Betraege {
 }
 
 impl Zeile {
-    /// The amounts of a position. A negative price moves its sign to the quantity; `turned` turns the signs of a
-    /// document whose sum is negative.
+    /// Computes the amounts of a position. A negative price moves its sign to the quantity; `turned` reverses
+    /// the signs of a document whose sum is negative.
     fn of(position: &Position, turned: bool) -> Result<Zeile, TooLarge> {
         let sign = |negative: bool, value: Quantity| if negative { -value } else { value };
         let preis = position.ep_netto.abs();
@@ -114,7 +115,8 @@ mod tests {
 
     #[test]
     fn a_price_is_never_negative_and_a_discount_is_an_allowance() {
-        // Quantity, price, discount; turned round; quantity, price, allowance, percentage and base, total.
+        // Quantity, price, discount; whether the signs are reversed; then quantity, price, allowance (its
+        // percentage and base), total.
         let table = [
             ("12.5", "320", "0", false, "12.500 320.0000 - 4000.00"),
             ("7", "3.335", "12.5", false, "7.000 3.3350 2.92 (12.50 of 23.35) 20.43"),

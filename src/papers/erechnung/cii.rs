@@ -1,4 +1,4 @@
-//! The syntax: UN/CEFACT Cross Industry Invoice D16B, in the order of its schema.
+//! Writes the CII syntax: UN/CEFACT Cross Industry Invoice D16B, in the order of its schema.
 
 use super::betraege::{Betraege, Rabatt, Zeile};
 use super::laender;
@@ -12,7 +12,7 @@ use crate::rules::plausible::is_gtin;
 use crate::rules::tax::{Gruppe, Steuerkategorie};
 use crate::rules::unit::unece_code;
 
-/// Its namespaces, in the prefixes that everybody uses.
+/// Its namespaces, with the prefixes in common use.
 const NAMESPACES: &str = "xmlns:rsm=\"urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100\" \
     xmlns:ram=\"urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100\" \
     xmlns:qdt=\"urn:un:unece:uncefact:data:standard:QualifiedDataType:100\" \
@@ -20,7 +20,7 @@ const NAMESPACES: &str = "xmlns:rsm=\"urn:un:unece:uncefact:data:standard:CrossI
 
 /// BT-5.
 const CURRENCY: &str = "EUR";
-/// BT-130 of a unit that has no code here: one.
+/// BT-130 for a unit without a code here: one.
 const ONE: &str = "C62";
 /// BT-140: a discount (UNTDID 5189).
 const DISCOUNT: &str = "95";
@@ -29,13 +29,13 @@ const SEPA_CREDIT_TRANSFER: &str = "58";
 /// BT-157: article number of GS1 (ISO 6523).
 const GTIN: &str = "0160";
 
-/// Bytes of a document without lines and of a line, so that the text seldom moves.
+/// Estimated bytes of a document without lines, and of a line, so that the buffer seldom has to grow.
 const HEAD_BYTES: usize = 5_000;
 const LINE_BYTES: usize = 1_500;
 
-/// The XML of a document. It is an e-invoice where nothing is [`missing`](super::missing()).
+/// Writes the XML of a document. It is a valid e-invoice if nothing is [`missing`](super::missing()).
 ///
-/// Texts are written whole: those of the interface have their own bounds, and the standard knows none.
+/// Texts are written in full: the interface bounds them, and the standard knows no bound.
 pub fn write(rechnung: &Rechnung) -> Result<String, TooLarge> {
     let betraege = Betraege::of(rechnung)?;
     let mut xml = Xml::with_capacity(HEAD_BYTES + rechnung.positionen.len() * LINE_BYTES);
@@ -119,7 +119,7 @@ fn product(xml: &mut Xml, position: &Position, art: Rechnungsart) {
     if let Some(ean) = position.ean.as_deref().map(str::trim).filter(|ean| is_gtin(ean)) {
         xml.text_with("ram:GlobalID", ("schemeID", GTIN), ean);
     }
-    // The number is the company's, who sells in an invoice and buys in a Gutschrift.
+    // The number is the company's: it sells in an invoice and buys in a Gutschrift.
     let id = match art {
         Rechnungsart::Rechnung => "ram:SellerAssignedID",
         Rechnungsart::Gutschrift => "ram:BuyerAssignedID",
@@ -141,7 +141,7 @@ fn product(xml: &mut Xml, position: &Position, art: Rechnungsart) {
     }
 }
 
-/// BG-32, which has a name and a value, or is not there (BR-54).
+/// BG-32; omitted unless it has both a name and a value (BR-54).
 fn attribute(xml: &mut Xml, name: &str, value: &str) {
     if !is_blank(name) && !is_blank(value) {
         xml.element("ram:ApplicableProductCharacteristic", |xml| {
@@ -207,7 +207,7 @@ fn reference(xml: &mut Xml, name: &str, number: &Option<String>) {
 }
 
 fn delivery(xml: &mut Xml, rechnung: &Rechnung) {
-    // BR-IC-12: where the goods left the country for. No other place than the buyer's is known.
+    // BR-IC-12: the country that the goods were sent to. The only known place is the buyer's.
     if rechnung.has(&[Steuerkategorie::IgLieferung]) {
         xml.element("ram:ShipToTradeParty", |xml| {
             xml.text("ram:Name", &rechnung.kaeufer.name);
@@ -231,7 +231,7 @@ fn settlement(xml: &mut Xml, rechnung: &Rechnung, betraege: &Betraege) {
         date(xml, "ram:StartDateTime", rechnung.leistung_von);
         date(xml, "ram:EndDateTime", rechnung.leistung_bis);
     });
-    // BR-CO-25 asks for terms only where there is something to pay.
+    // BR-CO-25 requires terms only if there is something to pay.
     if betraege.summen.brutto > Money::ZERO {
         xml.element("ram:SpecifiedTradePaymentTerms", |xml| {
             xml.optional("ram:Description", texte::payment_terms(rechnung, betraege.typ));
@@ -281,7 +281,7 @@ fn sums(xml: &mut Xml, betraege: &Betraege) {
     xml.number("ram:DuePayableAmount", summen.brutto);
 }
 
-/// Days are eight digits.
+/// Format 102: a day is written as eight digits.
 const FORMAT_102: (&str, &str) = ("format", "102");
 
 fn date(xml: &mut Xml, name: &str, day: Option<Day>) {

@@ -1,4 +1,4 @@
-//! The countries that an e-invoice can name.
+//! The country codes that an e-invoice may contain.
 
 /// ISO 3166-1 alpha-2 as EN 16931 BR-CL-14 lists it: without SS (South Sudan), with XI (Northern Ireland).
 const LAENDER: &str = "AD AE AF AG AI AL AM AN AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR \
@@ -13,7 +13,7 @@ pub fn is_known(code: &str) -> bool {
     LAENDER.as_bytes().chunks(3).any(|known| known.starts_with(code.as_bytes()) && code.len() == 2)
 }
 
-/// Whether a VAT id begins with a country (BR-CO-09), EL being Greece, and has something behind it.
+/// Whether a VAT id begins with a country (BR-CO-09), where EL is Greece, and continues after it.
 pub fn is_vat_id(id: &str) -> bool {
     let country = id.get(..2).unwrap_or_default();
     id.len() > 2 && (country == "EL" || is_known(country))

@@ -1,15 +1,16 @@
-//! What an e-invoice needs and does not have, and where to enter it (D26, hint ERECHNUNG_UNVOLLSTAENDIG).
+//! What an e-invoice needs but lacks, and where to enter it (D26, hint ERECHNUNG_UNVOLLSTAENDIG).
 //!
-//! Whatever passes here is accepted by the judges of `tests/erechnung`: the schemas and rules of Factur-X, EN 16931
-//! and XRechnung. Beyond them it asks for what the law wants (§ 14 Abs. 4 UStG): the addresses, not the country alone.
+//! A document that passes here is accepted by the validators of `tests/erechnung`: the schemas and rules of
+//! Factur-X, EN 16931 and XRechnung. In addition, the law requires full addresses, not only the country (§ 14
+//! Abs. 4 UStG).
 
 use std::fmt;
 
 use super::betraege::Betraege;
 use super::laender;
-use super::model::{Partei, Position, Profil, Rechnung, filled};
+use super::model::{Partei, Position, Rechnung, filled};
 use super::xml::is_blank;
-use crate::rules::document::Rechnungsart;
+use crate::rules::document::{Profil, Rechnungsart};
 use crate::rules::fixed::Percent;
 use crate::rules::plausible::{is_email, is_iban};
 use crate::rules::tax::Steuerkategorie::{
@@ -25,7 +26,7 @@ pub enum Wo {
     Position(i64),
 }
 
-/// Something that is missing, or that is not what its field says.
+/// A field that is missing or has an unsuitable value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fehlt {
     pub wo: Wo,
@@ -62,7 +63,7 @@ impl fmt::Display for Fehlt {
     }
 }
 
-/// What is missing; nothing where [`write`](super::write) gives an e-invoice that is one.
+/// Returns what is missing; nothing if [`write`](super::write) gives a valid e-invoice.
 pub fn missing(rechnung: &Rechnung) -> Vec<Fehlt> {
     let (verkaeufer, kaeufer) = match rechnung.art {
         Rechnungsart::Rechnung => (Wo::Firma, Wo::Kunde),
@@ -108,8 +109,8 @@ impl List {
         self.require(in_order, Wo::Beleg, "leistung_bis", "nicht vor leistung_von");
     }
 
-    /// What is asked of both parties (§ 14 Abs. 4 Satz 1 Nr. 1 UStG). Not each place has streets, and not each country
-    /// postal codes.
+    /// Checks what both parties must have (§ 14 Abs. 4 Satz 1 Nr. 1 UStG). Not every place has streets, and
+    /// not every country has postal codes.
     fn party(&mut self, wo: Wo, partei: &Partei, profil: Profil) {
         let name = if wo == Wo::Firma { "firma" } else { "nachname_firma" };
         self.require(!is_blank(&partei.name), wo, name, "Name");
@@ -130,7 +131,8 @@ impl List {
         if wo == Wo::Firma { "email" } else { "e_adresse" }
     }
 
-    /// How the seller is known to the tax office (§ 14 Abs. 4 Satz 1 Nr. 2 UStG), and to the buyer (BR-CO-26).
+    /// Checks how the tax office (§ 14 Abs. 4 Satz 1 Nr. 2 UStG) and the buyer (BR-CO-26) identify the
+    /// seller.
     fn seller(&mut self, wo: Wo, rechnung: &Rechnung) {
         let seller = &rechnung.verkaeufer;
         let (vat, tax) = (seller.vat_id().is_some(), filled(&seller.steuernummer).is_some());
@@ -148,7 +150,7 @@ impl List {
         self.require(payable, wo, "iban", "IBAN mit richtiger Prüfziffer");
     }
 
-    /// BR-IC-02, BR-AE-02: the buyer is a business.
+    /// BR-IC-02, BR-AE-02: the buyer must be a business.
     fn buyer(&mut self, wo: Wo, rechnung: &Rechnung) {
         let buyer = &rechnung.kaeufer;
         let vat = buyer.vat_id().is_some();
@@ -180,7 +182,7 @@ impl List {
     }
 
     fn position(&mut self, position: &Position, outside: bool) {
-        /// A tax below this would be refused by BR-CO-17, which rounds the rate to whole per cent.
+        /// BR-CO-17 rounds the rate to whole per cent, and would refuse the tax at a lower rate.
         const LOWEST: Percent = Percent::from_units(Percent::UNIT / 2);
         let wo = Wo::Position(position.position);
         self.require(!is_blank(&position.bezeichnung), wo, "bezeichnung", "Bezeichnung");

@@ -1,11 +1,13 @@
-//! The e-invoice (EN 16931, D26): from a [`Rechnung`], which the caller fills with what is stored, to its XML in the
-//! syntax CII of the United Nations; [`missing`] says what the law, the standard or XRechnung ask for and is not
-//! there. Values in, values out: no SQL, no HTTP, no clock, and the same bytes for the same values.
+//! The e-invoice (EN 16931, D26): from a [`Rechnung`], which the caller fills from stored values, to its XML
+//! in the syntax CII of the United Nations; [`missing`] lists what the law, the standard or XRechnung require
+//! and the document lacks. Values in, values out: no SQL, no HTTP, no clock, and the same bytes for the same
+//! values.
 //!
-//! Names of fields are those of the interface. Each names its business term: `BT-1` is a field of EN 16931-1, `BG-3`
-//! a group of them. A rule of the standard is cited by its name: `BR-CO-25`, of XRechnung `BR-DE-15`.
+//! Field names are those of the interface. Their comments name the business terms: `BT-1` is a field of EN
+//! 16931-1, `BG-3` a group of fields. Rules of the standard are cited by name: `BR-CO-25`, or `BR-DE-15` for
+//! XRechnung.
 //!
-//! What is derived where:
+//! Where values are derived:
 //!
 //! - here, in `model.rs`: the type of the document, the profile of a Gutschrift, electronic addresses;
 //! - `betraege.rs`: signs of quantities and prices, the allowance of a line, tax groups and sums;
@@ -25,9 +27,7 @@ mod xml;
 
 pub use cii::write;
 pub use missing::{Fehlt, Wo, missing};
-pub use model::{
-    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Typ, Zahlungsbedingungen,
-};
+pub use model::{Bezug, Kontakt, Merkmal, Partei, Position, Rechnung, Skonto, Typ, Zahlungsbedingungen};
 pub use texte::exemption;
 
 pub fn erechnung(rechnung: &Rechnung) -> Result<String, Vec<Fehlt>> {

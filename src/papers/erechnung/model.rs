@@ -1,4 +1,4 @@
-//! What an e-invoice says, before it is XML.
+//! The content of an e-invoice, before it becomes XML.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,24 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::xml::is_blank;
 use crate::choice;
 use crate::rules::day::Day;
-use crate::rules::document::Rechnungsart;
+use crate::rules::document::{Profil, Rechnungsart};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{Steuerart, Steuerkategorie};
 
-choice! {
-    /// In which profile the e-invoice is written (D24: `e_rechnung` of a kunde).
-    #[derive(Default)]
-    pub enum Profil {
-        /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
-        #[default]
-        Zugferd = "zugferd",
-        /// XRechnung, for authorities and customers that ask for it.
-        XRechnung = "xrechnung",
-    }
-}
-
 impl Profil {
-    /// The edition whose rules the XML obeys, stored with each e-invoice.
+    /// The edition of the rules that the XML follows, stored with each e-invoice.
     pub const fn edition(self) -> &'static str {
         match self {
             Profil::Zugferd => "Factur-X 1.09 / ZUGFeRD 2.5, EN 16931-1:2017",
@@ -41,7 +29,7 @@ impl Profil {
         }
     }
 
-    /// BT-23, the business process, which only XRechnung asks for (PEPPOL-EN16931-R001).
+    /// BT-23, the business process, which only XRechnung requires (PEPPOL-EN16931-R001).
     pub(super) const fn process(self) -> Option<&'static str> {
         match self {
             Profil::Zugferd => None,
@@ -54,30 +42,30 @@ choice! {
     /// BT-3, the type of the document: a number of UNTDID 1001.
     pub enum Typ {
         Rechnung = "380",
-        /// An invoice whose sum is negative, with its signs turned round (D26).
+        /// An invoice with a negative sum; its signs are reversed (D26).
         Rechnungskorrektur = "381",
         Storno = "384",
-        /// A self-billed invoice, and what takes it back.
+        /// A self-billed invoice, or its reversal.
         Gutschrift = "389",
     }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rechnung {
-    /// What the customer wants; see [`Rechnung::profil`].
+    /// The profile that the customer wants; see [`Rechnung::profil`].
     pub gewuenscht: Profil,
     pub art: Rechnungsart,
     /// BT-1: beleg_nummer.
     pub nummer: String,
     /// BT-2: beleg_datum.
     pub datum: Day,
-    /// BG-3: the document that this one takes back.
+    /// BG-3: the document that this one reverses.
     pub storno_von: Option<Bezug>,
     /// BG-3: the invoices that a correction names.
     pub berichtigt: Vec<Bezug>,
-    /// BG-3: the settlements on which this one is built: its items say how.
+    /// BG-3: the settlements that this one builds on; its items say how.
     pub vorausgegangen: Vec<Bezug>,
-    /// BT-72: the day of the delivery; where there is a period alone, that of its end.
+    /// BT-72: the day of the delivery; if there is only a period, its last day.
     pub lieferdatum: Option<Day>,
     /// BT-73: first day of a period of delivery.
     pub leistung_von: Option<Day>,
@@ -85,29 +73,29 @@ pub struct Rechnung {
     pub leistung_bis: Option<Day>,
     /// BT-9 and BT-20.
     pub zahlung: Zahlungsbedingungen,
-    /// BT-10: Leitweg-ID, or how else the buyer wants to recognise the invoice.
+    /// BT-10: Leitweg-ID, or another reference by which the buyer recognises the invoice.
     pub kaeuferreferenz: Option<String>,
     /// BT-12: kontrakt_nr.
     pub kontrakt: Option<String>,
-    /// BT-13: number of the buyer's order.
+    /// BT-13: the buyer's order number.
     pub bestellnummer: Option<String>,
     /// BT-16: number of the delivery note or the weighing slip.
     pub lieferschein: Option<String>,
-    /// BT-22: further notes.
+    /// BT-22: further remarks.
     pub bemerkungen: Vec<String>,
-    /// How the seller is taxed: says which exemption `E` is.
+    /// How the seller is taxed: decides which exemption `E` means.
     pub steuerart: Option<Steuerart>,
-    /// A position has a rate of § 24 UStG.
+    /// Whether a position has a rate of § 24 UStG.
     pub durchschnittssatz: bool,
-    /// BG-4: who delivers. The company, but for a Gutschrift the supplier.
+    /// BG-4: the seller. This is the company, but in a Gutschrift the supplier.
     pub verkaeufer: Partei,
-    /// BG-7: who receives. The customer, but for a Gutschrift the company.
+    /// BG-7: the buyer. This is the customer, but in a Gutschrift the company.
     pub kaeufer: Partei,
     /// BG-25.
     pub positionen: Vec<Position>,
 }
 
-/// Another document: BT-25 and BT-26.
+/// A reference to another document: BT-25 and BT-26.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bezug {
     /// BT-25: its number.
@@ -124,11 +112,11 @@ impl fmt::Display for Bezug {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Zahlungsbedingungen {
-    /// Days after `datum` on which payment is due (BT-9).
+    /// Days after `datum` until payment is due (BT-9).
     pub ziel_tage: Option<i64>,
     /// In words (BT-20).
     pub text: Option<String>,
-    /// Discount for payment before that day (BT-20).
+    /// Discount for earlier payment (BT-20).
     pub skonto: Option<Skonto>,
 }
 
@@ -141,13 +129,13 @@ pub struct Skonto {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Partei {
-    /// BT-29, BT-46: its number with the other party: kundennr.
+    /// BT-29, BT-46: its number at the other party: kundennr.
     pub kennung: Option<String>,
     /// BT-27, BT-44: name.
     pub name: String,
     /// BT-30, BT-47: number in the register of companies.
     pub registernummer: Option<String>,
-    /// BT-33: register court, managing directors; of the seller.
+    /// BT-33: register court, managing directors; only for the seller.
     pub rechtliches: Option<String>,
     /// BT-35, BT-50.
     pub strasse: Option<String>,
@@ -159,17 +147,17 @@ pub struct Partei {
     pub staat: String,
     /// BT-31, BT-48: VAT id with its country.
     pub ust_id: Option<String>,
-    /// BT-32: tax number; of the seller.
+    /// BT-32: tax number; only for the seller.
     pub steuernummer: Option<String>,
     /// BT-34, BT-49: an e-mail address, or scheme and identifier as Peppol writes them: `0204:991-01234-56`.
     pub e_adresse: Option<String>,
     /// BG-6, BG-9.
     pub kontakt: Kontakt,
-    /// BT-84: where to pay to; of the seller.
+    /// BT-84: the account to pay to; only for the seller.
     pub iban: Option<String>,
     /// BT-86.
     pub bic: Option<String>,
-    /// BT-85: whose account it is.
+    /// BT-85: the account holder.
     pub kontoinhaber: Option<String>,
 }
 
@@ -188,7 +176,7 @@ pub struct Kontakt {
 pub struct Position {
     /// BT-126: its number, from 1.
     pub position: i64,
-    /// BT-127: what is said of this line alone.
+    /// BT-127: a remark on this line.
     pub bemerkung: Option<String>,
     /// BT-129: quantity.
     pub menge: Quantity,
@@ -210,15 +198,16 @@ pub struct Position {
     pub bezeichnung2: Option<String>,
     /// BT-154: description, with `bezeichnung2`.
     pub langtext: Option<String>,
-    /// BT-155, in a Gutschrift BT-156: number of the article with the company.
+    /// BT-155, in a Gutschrift BT-156: the company's article number.
     pub artikelnummer: Option<String>,
-    /// BT-157: GTIN; what is none is left out.
+    /// BT-157: GTIN; anything else is omitted.
     pub ean: Option<String>,
-    /// BT-159: ISO 3166-1 alpha-2; another text becomes an attribute.
+    /// BT-159: ISO 3166-1 alpha-2; any other text becomes an attribute.
     pub herkunftsland: Option<String>,
-    /// BT-133: where the buyer books it; so only for a Gutschrift the company's own kostenstelle.
+    /// BT-133: the buyer's cost centre; the company's own kostenstelle is therefore written only in a
+    /// Gutschrift.
     pub kostenstelle: Option<String>,
-    /// BG-32: batch, best-before date, control body and what else is to be said.
+    /// BG-32: batch, best-before date, control body and other details.
     pub merkmale: Vec<Merkmal>,
 }
 
@@ -231,8 +220,8 @@ pub struct Merkmal {
 }
 
 impl Rechnung {
-    /// The profile in which it is written. A Gutschrift is ZUGFeRD, because XRechnung asks for a contact of the
-    /// seller (BR-DE-2), who is the farmer.
+    /// The profile in which the invoice is written. A Gutschrift is ZUGFeRD, because XRechnung requires a
+    /// contact of the seller (BR-DE-2), and the seller is the farmer.
     pub fn profil(&self) -> Profil {
         match self.art {
             Rechnungsart::Rechnung => self.gewuenscht,
@@ -245,13 +234,13 @@ impl Rechnung {
         self.lieferdatum.or(self.leistung_bis).or(self.leistung_von)
     }
 
-    /// Whether VAT ids are shown: an invoice about what is outside of the tax must not have one (BR-O-02).
+    /// Whether VAT ids are shown: an invoice outside the scope of the tax must not have one (BR-O-02).
     pub(super) fn shows_vat_ids(&self) -> bool {
         self.positionen.iter().any(|position| position.steuer_kategorie != Steuerkategorie::NichtSteuerbar)
     }
 
-    /// BG-3: the invoices that it takes back or corrects. Receivers of XRechnung read it by a schema that has room for one
-    /// (UN/CEFACT D16B); its notes name all.
+    /// BG-3: the invoices that this one reverses or corrects. Receivers of XRechnung use a schema with room
+    /// for only one (UN/CEFACT D16B); the notes of the invoice name all.
     pub(super) fn preceding(&self) -> impl Iterator<Item = &Bezug> {
         let most = if self.profil() == Profil::XRechnung { 1 } else { usize::MAX };
         self.storno_von.iter().chain(&self.berichtigt).chain(&self.vorausgegangen).take(most)
@@ -263,7 +252,7 @@ impl Rechnung {
 }
 
 impl Partei {
-    /// The VAT id as it is written: capitals without blanks.
+    /// The VAT id in capitals without blanks.
     pub(super) fn vat_id(&self) -> Option<String> {
         self.ust_id.as_deref().map(compact).filter(|id| !id.is_empty())
     }
@@ -272,15 +261,15 @@ impl Partei {
         self.iban.as_deref().map(compact).filter(|iban| !iban.is_empty())
     }
 
-    /// BT-29 of a seller. The standard wants to recognise the seller by a number (BR-CO-26), and a tax number alone
-    /// does not count as one; so it stands here too where there is neither VAT id nor register number.
+    /// BT-29 of a seller. The standard identifies the seller by a number (BR-CO-26), and a tax number alone
+    /// does not count; so the tax number is repeated here if there is neither a VAT id nor a register number.
     pub(super) fn seller_id(&self, shows_vat_ids: bool) -> Option<&str> {
         let own = filled(&self.kennung);
         let other = filled(&self.registernummer).is_some() || shows_vat_ids && self.vat_id().is_some();
         if own.is_some() || other { own } else { filled(&self.steuernummer) }
     }
 
-    /// The scheme (list EAS) and the value of the electronic address.
+    /// Scheme (list EAS) and value of the electronic address.
     pub(super) fn electronic_address(&self) -> Option<(&str, &str)> {
         /// Number of a place of business (GLN), Leitweg-ID, German VAT id.
         const SCHEMES: [&str; 3] = ["0088", "0204", "9930"];

@@ -1,4 +1,4 @@
-//! What an e-invoice says in words. The law wants some of them word for word.
+//! The texts of an e-invoice; the law prescribes some of them word for word.
 
 use super::model::{Bezug, Rechnung, Typ, filled};
 use super::xml::{is_blank, is_space};
@@ -9,14 +9,14 @@ use crate::rules::tax::{Steuerart, Steuerkategorie};
 
 /// § 14 Abs. 4 Satz 1 Nr. 10 UStG: the word that a self-billed invoice must contain.
 const GUTSCHRIFT: &str = "Gutschrift";
-/// What an invoice with a negative sum is headed (D26).
+/// Heading of an invoice with a negative sum (D26).
 const KORREKTUR: &str = "Rechnungskorrektur";
 /// § 24 Abs. 1 UStG: the farmer's rate, which differs from the rates of § 12.
 const DURCHSCHNITTSSATZ: &str = "Umsatzsteuer nach dem Durchschnittssatz für land- und forstwirtschaftliche Betriebe \
     (§ 24 UStG)";
 /// § 34a Satz 1 Nr. 5 UStDV.
 const KLEINUNTERNEHMER: &str = "Steuerbefreiung für Kleinunternehmer (§ 19 Abs. 1 UStG)";
-/// § 14 Abs. 4 Satz 1 Nr. 8 UStG: that there is an exemption has to be said, which one has not.
+/// § 14 Abs. 4 Satz 1 Nr. 8 UStG: the invoice must say that an exemption applies, but not which one.
 const STEUERFREI: &str = "Für diesen Umsatz gilt eine Steuerbefreiung";
 /// § 14a Abs. 5 UStG, word for word.
 const STEUERSCHULDUMKEHR: &str = "Steuerschuldnerschaft des Leistungsempfängers";
@@ -26,12 +26,12 @@ const IG_LIEFERUNG: &str = "Steuerfreie innergemeinschaftliche Lieferung (§ 4 N
 const AUSFUHR: &str = "Steuerfreie Ausfuhrlieferung (§ 4 Nr. 1 Buchst. a, § 6 UStG)";
 /// § 1 Abs. 1 UStG.
 const NICHT_STEUERBAR: &str = "Nicht steuerbar";
-/// BT-20 where nothing was agreed: § 271 Abs. 1 BGB; the standard wants a term or a day (BR-CO-25).
+/// BT-20 if nothing was agreed: § 271 Abs. 1 BGB; the standard requires terms or a day (BR-CO-25).
 const SOFORT: &str = "Sofort zahlbar";
 /// BT-20 of a Rechnungskorrektur.
 const ERSTATTUNG: &str = "Der Betrag wird verrechnet oder erstattet";
 
-/// BT-22: what the document is, what the law wants to be said, and the caller's own notes.
+/// BT-22: the kind of the document, what the law requires, and the caller's own remarks.
 pub fn notes(rechnung: &Rechnung, typ: Typ) -> Vec<String> {
     let mut notes = Vec::new();
     if rechnung.art == Rechnungsart::Gutschrift {
@@ -55,7 +55,7 @@ pub fn notes(rechnung: &Rechnung, typ: Typ) -> Vec<String> {
     notes
 }
 
-/// BT-120 and BT-121: why there is no tax, and the code of this reason where there is one.
+/// BT-120 and BT-121: why there is no tax, and the code of this reason if there is one.
 pub fn exemption(
     kategorie: Steuerkategorie,
     steuerart: Option<Steuerart>,
@@ -73,8 +73,8 @@ pub fn exemption(
     }
 }
 
-/// BT-20 of a document with something to pay: the agreed text, then Skonto as XRechnung wants it, which receivers of
-/// ZUGFeRD know too.
+/// BT-20 of a document with something to pay: the agreed text, then Skonto in the format of XRechnung, which
+/// receivers of ZUGFeRD know too.
 pub fn payment_terms(rechnung: &Rechnung, typ: Typ) -> Option<String> {
     if typ == Typ::Rechnungskorrektur {
         return Some(ERSTATTUNG.to_owned());
@@ -93,7 +93,7 @@ pub fn payment_terms(rechnung: &Rechnung, typ: Typ) -> Option<String> {
     if lines.is_empty() && zahlung.ziel_tage.is_none() {
         lines.push(SOFORT.to_owned());
     }
-    // The line of a Skonto ends with the end of a line (BR-DE-18).
+    // The line of a Skonto must end with a line break (BR-DE-18).
     (!lines.is_empty()).then(|| lines.join("\n") + "\n")
 }
 
@@ -103,7 +103,7 @@ pub fn due_date(rechnung: &Rechnung, typ: Typ) -> Option<Day> {
     Some(Day::of_number(rechnung.datum.number().saturating_add(tage)))
 }
 
-/// `#SKONTO#TAGE=14#PROZENT=2.00#` (BR-DE-18); in words where the percentage has more than two decimals.
+/// Formats `#SKONTO#TAGE=14#PROZENT=2.00#` (BR-DE-18); in words if the percentage has more than two decimals.
 fn skonto_line(tage: i64, prozent: Percent) -> String {
     const HUNDREDTH: i64 = Percent::UNIT / 100;
     if prozent.units() % HUNDREDTH == 0 && !prozent.is_negative() && tage >= 0 {

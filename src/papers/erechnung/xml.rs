@@ -1,8 +1,8 @@
-//! XML as text: elements, escaping, and what XML cannot say.
+//! Writes XML as text: elements, escaping, and characters that XML does not allow.
 
 use std::fmt::{Display, Write};
 
-/// A document that is being written. What has nothing to say is left out: an element without content would be refused
+/// A document that is being written. Elements without content are omitted, because they would be refused
 /// (PEPPOL-EN16931-R008).
 pub struct Xml(String);
 
@@ -17,7 +17,7 @@ impl Xml {
         self.0
     }
 
-    /// An element and what is inside of it; nothing where that is nothing.
+    /// Writes an element and its content; nothing if the content is empty.
     pub fn element(&mut self, name: &str, inside: impl FnOnce(&mut Xml)) {
         let before = self.0.len();
         self.0.extend(["<", name, ">"]);
@@ -33,7 +33,7 @@ impl Xml {
         self.0.push('\n');
     }
 
-    /// An element with a text; nothing where the text is blank.
+    /// Writes an element with a text; nothing if the text is blank.
     pub fn text(&mut self, name: &str, text: impl AsRef<str>) {
         self.element(name, |xml| xml.escaped(text.as_ref()));
     }
@@ -44,12 +44,12 @@ impl Xml {
         }
     }
 
-    /// An element with one in it that has a text.
+    /// Writes an element that contains an element with a text.
     pub fn nested(&mut self, name: &str, inner: &str, text: Option<impl AsRef<str>>) {
         self.element(name, |xml| xml.optional(inner, text));
     }
 
-    /// An element with an attribute, whose value is one of ours and needs no escaping; nothing where the text is
+    /// Writes an element with an attribute, whose value is ours and needs no escaping; nothing if the text is
     /// blank.
     pub fn text_with(&mut self, name: &str, (attribute, value): (&str, &str), text: impl AsRef<str>) {
         if !is_blank(text.as_ref()) {
@@ -60,7 +60,7 @@ impl Xml {
     }
 
     pub fn number(&mut self, name: &str, number: impl Display) {
-        // A text takes all that is written.
+        // Writing to a `String` cannot fail.
         let _ = write!(self.0, "<{name}>{number}</{name}>");
     }
 
@@ -72,9 +72,9 @@ impl Xml {
         self.0.extend(["</", name, ">"]);
     }
 
-    /// A text inside of an element. A character that XML 1.0 has no place for becomes a blank, because vertical tab
-    /// and form feed, which people paste, stand between words; so do U+FFFE and U+FFFF. Ends of lines become what a
-    /// reader of XML makes of them.
+    /// Writes escaped text. A character that XML 1.0 does not allow becomes a blank, because vertical tabs
+    /// and form feeds, which people paste, stand between words; so do U+FFFE and U+FFFF. Line ends become
+    /// what an XML reader turns them into.
     fn escaped(&mut self, text: &str) {
         if is_blank(text) {
             return;
@@ -100,7 +100,7 @@ impl Xml {
     }
 }
 
-/// Whether a byte stands for itself wherever it is; 0xEF may begin U+FFFE and U+FFFF.
+/// Whether a byte never needs escaping; 0xEF may begin U+FFFE and U+FFFF.
 fn is_plain(byte: u8) -> bool {
     byte >= b' ' && !matches!(byte, b'<' | b'>' | b'&' | 0xef) || matches!(byte, b'\t' | b'\n')
 }

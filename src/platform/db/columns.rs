@@ -8,12 +8,11 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::feed::followed::{Aktion, Art};
-use crate::papers::erechnung::Profil;
 use crate::rules::admin_event::AdminAction;
 use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Rechnungsart};
+use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Profil, Rechnungsart};
 use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;

@@ -153,7 +153,7 @@ impl IfMatch {
             return Ok(());
         }
         let message =
-            "Der Datensatz wurde inzwischen geändert. Bitte neu lesen und die Änderung wiederholen.";
+            ("Der Datensatz wurde inzwischen geändert.", "Bitte neu lesen und die Änderung wiederholen.");
         Err(Refusal::new(Code::ZwischenzeitlichGeaendert, message).into())
     }
 }

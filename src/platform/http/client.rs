@@ -263,7 +263,7 @@ async fn when_freed<T>(budget: &Budget, time: Duration, mut take: impl FnMut() -
 }
 
 fn too_large(limit: usize) -> Box<Refusal> {
-    let message = format!("Die Anfrage ist größer als {limit} Bytes. Bitte aufteilen.");
+    let message = (format_args!("Die Anfrage ist größer als {limit} Bytes."), "Bitte aufteilen.");
     Refusal::new(Code::ZuGross, message)
 }
 

@@ -8,7 +8,7 @@ use super::reply::Reply;
 use crate::platform::db::error::is_passing;
 use crate::platform::db::log;
 use crate::platform::failure::Failure;
-use crate::rules::error::{Code, PositionError, Refusal};
+use crate::rules::error::{Code, Message, PositionError, Refusal};
 
 /// The error body: a superset of both shapes in the specification (D19).
 #[derive(Serialize, JsonSchema)]
@@ -16,7 +16,8 @@ use crate::rules::error::{Code, PositionError, Refusal};
 pub struct ErrorBody<'e> {
     #[schemars(with = "String")]
     error: Code,
-    message: &'e str,
+    #[schemars(with = "String")]
+    message: &'e Message,
     #[serde(skip_serializing_if = "Option::is_none")]
     feld: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,7 +75,7 @@ pub fn broken(request_id: Uuid) -> Reply {
 }
 
 pub fn too_slow() -> Box<Refusal> {
-    let message = "Die Daten kamen nicht vollständig an. Bitte die Anfrage wiederholen.";
+    let message = ("Die Daten kamen nicht vollständig an.", "Bitte die Anfrage wiederholen.");
     Refusal::new(Code::ZeitUeberschritten, message)
 }
 

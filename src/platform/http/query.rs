@@ -7,7 +7,7 @@ use super::param::{Param, ParamKind, TRIAL};
 use crate::platform::db::list::{MAX_LIMIT, MAX_SEARCH_WORDS, Page};
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Maximum length of a value, in characters.
@@ -15,6 +15,28 @@ pub const VALUE_MAX: usize = 255;
 
 /// The parameter that may be sent without a value, and then has no effect (D3).
 pub const SEARCH: &str = "suche";
+
+/// Declares what a list is filtered by as a struct of plain values, and how each is read from the query of a request: in
+/// this order, so that the first wrong parameter is the one that is named. It can be made without a request.
+#[macro_export]
+macro_rules! auswahl {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident $(<$life:lifetime>)? of $args:tt {
+            $($(#[$doc:meta])* $field:ident: $type:ty = $read:expr),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Default)]
+        pub struct $name $(<$life>)? { $($(#[$doc])* pub $field: $type),+ }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            pub fn of $args -> $crate::platform::failure::Result<Self> {
+                Ok($name { $($field: $read),+ })
+            }
+        }
+    };
+}
 
 #[derive(Debug)]
 pub struct Query {
@@ -170,7 +192,7 @@ impl Query {
         })
     }
 
-    pub fn refuse(name: &str, message: impl Into<String>) -> Box<Refusal> {
+    pub fn refuse(name: &str, message: impl Into<Message>) -> Box<Refusal> {
         Refusal::field(Code::ParameterUngueltig, name, message)
     }
 

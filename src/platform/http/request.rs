@@ -104,5 +104,5 @@ impl Body {
 
 /// The refusal when there is no body because the connection ended early.
 pub fn incomplete() -> Box<Refusal> {
-    Refusal::new(Code::AnfrageUngueltig, "Die Anfrage ist unvollständig. Bitte wiederholen.")
+    Refusal::new(Code::AnfrageUngueltig, ("Die Anfrage ist unvollständig.", "Bitte wiederholen."))
 }

@@ -86,7 +86,7 @@ impl Mistake {
             heading: column.clone(),
             column,
             value: None,
-            message: refusal.message.clone(),
+            message: refusal.message.to_string(),
             code: Some(refusal.code),
         }
     }

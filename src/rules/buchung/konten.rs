@@ -1,4 +1,4 @@
-//! Accounts (D31): which one a position is booked on, and what DATEV computes on it by itself.
+//! Accounts (D31): which account a position is booked on, and what DATEV computes on that account by itself.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use crate::rules::fixed::Percent;
 use crate::rules::tax::Steuerkategorie;
 
 choice! {
-    /// Why a position is booked where it is (D31).
+    /// The case that decides which account a position is booked on (D31).
     pub enum Fall {
         Erloes = "erloes",
         ErloesIg = "erloes_ig",
@@ -26,7 +26,7 @@ choice! {
 }
 
 impl Fall {
-    /// The case of a position (D31). A Kleinunternehmer deducts no input tax (§ 19 UStG).
+    /// Returns the case of a position (D31). A Kleinunternehmer deducts no input tax (§ 19 UStG).
     pub fn of(seite: Seite, kategorie: Steuerkategorie, is_kleinunternehmer: bool) -> Fall {
         use Steuerkategorie::*;
         match (seite, kategorie) {
@@ -45,17 +45,19 @@ impl Fall {
         }
     }
 
-    /// Whether DATEV takes the tax out of what is booked, and so must find the tax of the document.
+    /// Whether DATEV extracts the tax from the booked gross amount, so that the result must equal the tax of
+    /// the document.
     pub fn is_taxed(self) -> bool {
         matches!(self, Fall::Erloes | Fall::Aufwand)
     }
 
-    /// Whether the company owes the tax that the supplier did not charge: DATEV computes it, both ways.
+    /// Whether the company owes the tax because the supplier did not charge it: DATEV computes it as output
+    /// tax and as input tax.
     pub fn is_owed_by_us(self) -> bool {
         matches!(self, Fall::AufwandIg | Fall::Aufwand13b)
     }
 
-    /// As people call it: a case, and the rate where there is one.
+    /// The German name of the case, with the rate if there is one.
     pub fn in_words(self, satz: Option<Percent>) -> String {
         let fall = match self {
             Fall::Erloes => "Erlöse",
@@ -73,7 +75,7 @@ impl Fall {
         satz.map_or_else(|| fall.to_owned(), |satz| format!("{fall} {}", rate(satz)))
     }
 
-    /// What an account of its own computes.
+    /// What an account flagged `automatik` computes for this case.
     fn own_art(self) -> Funktionsart {
         match self {
             Fall::Erloes => Funktionsart::Umsatzsteuer,
@@ -83,14 +85,14 @@ impl Fall {
         }
     }
 
-    /// Whether its accounts differ by rate.
+    /// Whether the accounts of this case differ by rate.
     pub fn has_rate(self) -> bool {
         self.is_taxed() || self.is_owed_by_us()
     }
 }
 
 choice! {
-    /// The chart of accounts by which DATEV knows what an account computes.
+    /// The chart of accounts, which tells DATEV what an account computes.
     pub enum Rahmen {
         Skr03 = "03",
         Skr04 = "04",
@@ -98,41 +100,42 @@ choice! {
     }
 }
 
-/// An account for positions: of a case, and of a rate and a group of articles where it names them.
+/// An account for the positions of a case, optionally limited to a rate, an article group or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Konto {
     pub fall: Fall,
     pub satz: Option<Percent>,
     pub artikelgruppe_id: Option<i64>,
     pub konto: i64,
-    /// Tax key, for accounts that compute nothing by themselves.
+    /// Tax key (BU-Schlüssel), for accounts that compute nothing by themselves.
     pub bu: Option<String>,
-    /// It computes its tax by itself, though no [`Funktion`] says so.
+    /// Whether the account computes its tax by itself although no [`Funktion`] covers it.
     pub automatik: bool,
 }
 
 impl Konto {
-    /// A company has one account with each.
+    /// The key of an account, unique within a company.
     pub fn key(&self) -> (Fall, Option<Percent>, Option<i64>) {
         (self.fall, self.satz, self.artikelgruppe_id)
     }
 }
 
 choice! {
-    /// What DATEV computes on accounts of a range.
+    /// What DATEV computes on a range of accounts.
     pub enum Funktionsart {
-        /// Takes the output tax of a rate out of the gross amount of a sale.
+        /// Extracts the output tax of a rate from the gross amount of a sale.
         Umsatzsteuer = "umsatzsteuer",
-        /// Takes the input tax of a rate out of the gross amount of a purchase.
+        /// Extracts the input tax of a rate from the gross amount of a purchase.
         Vorsteuer = "vorsteuer",
-        /// Nothing, and no key is allowed.
+        /// Computes nothing, and allows no tax key.
         Frei = "frei",
-        /// The tax that the company owes itself, both ways.
+        /// Computes the tax that the company itself owes, as output tax and as input tax.
         Sonder = "sonder",
     }
 }
 
-/// What DATEV computes on the accounts `von` to `bis` of a chart from a year on; accounts of four digits.
+/// What DATEV computes on the accounts `von` to `bis` of a chart from a year on. Account numbers have four
+/// digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Funktion {
     pub rahmen: Rahmen,
@@ -141,18 +144,18 @@ pub struct Funktion {
     pub ab_jahr: i64,
     pub art: Funktionsart,
     pub satz: Option<Percent>,
-    /// What the accounts are.
+    /// Name of these accounts.
     pub bezeichnung: Option<String>,
 }
 
-/// What DATEV computes on an account by itself.
+/// What DATEV computes on one account by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Automatik {
     pub art: Funktionsart,
     pub satz: Option<Percent>,
 }
 
-/// Digits of an account in [`Funktion`].
+/// Digits of an account number in [`Funktion`].
 const FUNKTION_DIGITS: u32 = 4;
 
 /// The accounts of a company.
@@ -161,12 +164,13 @@ pub struct Kontenplan {
     pub konten: Vec<Konto>,
     pub funktionen: Vec<Funktion>,
     pub rahmen: Rahmen,
-    /// Digits of an account, 4 to 8.
+    /// Digits of an account number, 4 to 8.
     pub laenge: u32,
 }
 
 impl Kontenplan {
-    /// The account that says most of a position: its rate and group, its rate, its group, nothing else (D31).
+    /// Returns the most specific account of a position: by rate and group, then by rate, then by group, then
+    /// by case alone (D31).
     pub fn find(&self, fall: Fall, satz: Option<Percent>, gruppe: Option<i64>) -> Option<&Konto> {
         let named = |satz, gruppe| self.konten.iter().find(|konto| konto.key() == (fall, satz, gruppe));
         named(satz, gruppe)
@@ -175,7 +179,7 @@ impl Kontenplan {
             .or_else(|| named(None, None))
     }
 
-    /// What DATEV computes on an account in a year.
+    /// Returns what DATEV computes on an account in a year; `None` if it computes nothing.
     pub fn automatik(&self, konto: &Konto, jahr: i64) -> Option<Automatik> {
         let in_four_digits = konto.konto / 10_i64.pow(self.laenge.saturating_sub(FUNKTION_DIGITS));
         let holds = |funktion: &&Funktion| {
@@ -191,8 +195,8 @@ impl Kontenplan {
         }
     }
 
-    /// Refuses an account that DATEV would refuse, or on which it would compute another tax than ours (D31). `satz` is
-    /// that of the positions; none where they have several.
+    /// Refuses an account that DATEV would refuse, or on which DATEV would compute another tax than we do
+    /// (D31). `satz` is the rate of the positions; `None` if they have several.
     pub fn check(&self, konto: &Konto, satz: Option<Percent>, jahr: i64) -> Checked<()> {
         let nummer = konto.konto;
         let laenge = self.laenge;
@@ -206,12 +210,14 @@ impl Kontenplan {
         let is_taxed = konto.fall.has_rate() && satz.is_some_and(|satz| satz > Percent::ZERO);
         let Some(automatik) = self.automatik(konto, jahr) else {
             let message = format_args!(
-                "Auf dem Konto {nummer} rechnet DATEV keine Steuer von selbst. Bitte den BU-Schlüssel angeben, oder ein Automatikkonto."
+                "Auf dem Konto {nummer} rechnet DATEV keine Steuer von selbst. Bitte den BU-Schlüssel angeben, \
+                 oder ein Automatikkonto."
             );
             return refuse_if(is_taxed && konto.bu.is_none(), Code::BuFehlt, "bu", message);
         };
         let message = format_args!(
-            "Das Konto {nummer} rechnet seine Steuer von selbst, ein BU-Schlüssel ist dort nicht erlaubt. Bitte bu leer lassen."
+            "Das Konto {nummer} rechnet seine Steuer von selbst, ein BU-Schlüssel ist dort nicht erlaubt. \
+             Bitte bu leer lassen."
         );
         refuse_if(konto.bu.is_some(), Code::BuAufAutomatikkonto, "bu", message)?;
         if automatik.fits(konto.fall, satz) {
@@ -226,13 +232,14 @@ impl Kontenplan {
     }
 }
 
-/// A rate as people write it: `7,8 %`.
+/// Formats a rate in German: `7,8 %`.
 fn rate(satz: Percent) -> String {
     format!("{} %", satz.decimal().normalize().to_string().replace('.', ","))
 }
 
 impl Automatik {
-    /// Whether it computes what the positions of a case have; of several rates it is asked once they are known.
+    /// Whether the account computes the tax that positions of this case have. `satz` is `None` for several
+    /// rates; each of them is checked later.
     fn fits(self, fall: Fall, satz: Option<Percent>) -> bool {
         let same = |known: Percent| satz.is_none_or(|satz| satz == known);
         match self.art {
@@ -255,7 +262,7 @@ impl Automatik {
     }
 }
 
-/// Accounts of partners: one digit longer than the others.
+/// Partner accounts, whose numbers have one digit more than the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Personenkonto {
     Debitor,
@@ -270,7 +277,8 @@ impl Personenkonto {
         }
     }
 
-    /// Its accounts where others have so many digits: 10000 to 69999 and 70000 to 99999 at four (D34).
+    /// The range of account numbers if the other accounts have `laenge` digits: 10000 to 69999 and 70000 to
+    /// 99999 at four (D34).
     pub fn range(self, laenge: u32) -> RangeInclusive<i64> {
         let first = 10_i64.pow(laenge);
         match self {

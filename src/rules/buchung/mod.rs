@@ -1,7 +1,7 @@
-//! Bookings (D31, D33): from a final RE or ER to the lines that the tax adviser's ledger reads.
+//! Bookings (D31, D33): turns a final RE or ER into the lines of the tax adviser's ledger.
 //!
-//! [`konten`] says on which account a position is booked and what DATEV computes there by itself, [`zeilen`] which lines
-//! a document becomes, so that DATEV's tax is ours to the cent.
+//! [`konten`] finds the account of a position and what DATEV computes on it by itself; [`zeilen`] splits a
+//! document into lines so that DATEV's tax equals ours to the cent.
 
 mod konten;
 mod zeilen;

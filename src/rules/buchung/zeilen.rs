@@ -1,6 +1,6 @@
-//! The lines of a document (D33). DATEV takes the tax out of the gross amount of each line; where the taxes of several
-//! accounts would not add up to the tax of the document, the whole gross goes to one account and net parts of it to the
-//! others.
+//! The ledger lines of a document (D33). DATEV extracts the tax from the gross amount of each line. If the
+//! taxes of several accounts would not add up to the tax of the document, one line books the whole gross
+//! amount on one account, and further lines move net parts of it to the others.
 
 use super::konten::{Automatik, Fall};
 use crate::choice;
@@ -8,24 +8,24 @@ use crate::rules::document::Seite;
 use crate::rules::fixed::{Money, Percent, TooLarge};
 use crate::rules::tax::{Gedruckt, contained_tax, share};
 
-/// The key that suspends what an account computes by itself.
+/// Tax key that suspends the automatic tax of an account.
 const SUSPENDED: &str = "40";
 
 choice! {
-    /// What happens where the taxes of several accounts do not add up to that of the document (D33).
+    /// How a document is split if the taxes of several accounts do not add up to its tax (D33).
     pub enum Aufteilung {
-        /// One line over the whole gross, and net lines from its account to the others.
+        /// One line for the whole gross amount, and net lines from its account to the others.
         Exakt = "exakt",
-        /// A gross line for each account; the missing cents go to the largest.
+        /// One gross line per account; the largest takes the missing cents.
         Brutto = "brutto",
     }
 }
 
-/// A final RE or ER, as it is booked.
+/// A final RE or ER in the form in which it is booked.
 #[derive(Debug)]
 pub struct Buchungsbeleg {
     pub seite: Seite,
-    /// The sums of the supplier's invoice as printed (D18).
+    /// The sums printed on the supplier's invoice (D18).
     pub gedruckt: Option<Gedruckt>,
     pub positionen: Vec<Buchungsposition>,
 }
@@ -33,13 +33,13 @@ pub struct Buchungsbeleg {
 #[derive(Debug)]
 pub struct Buchungsposition {
     pub fall: Fall,
-    /// Rate of the account; none where its case has none.
+    /// Rate of the account; `None` if the case has no rates.
     pub satz: Option<Percent>,
     /// Rate of the position.
     pub mwst_satz: Percent,
     pub konto: Kontierung,
     pub kostenstelle: Option<String>,
-    /// Net.
+    /// Net amount.
     pub betrag: Money,
 }
 
@@ -50,19 +50,19 @@ pub struct Kontierung {
     pub automatik: Option<Automatik>,
 }
 
-/// What the positions of a document with the same case and rate come to.
+/// The positions of a document that share case and rate, with their sums.
 #[derive(Debug)]
 pub struct Gruppe {
     pub fall: Fall,
     pub satz: Option<Percent>,
     mwst_satz: Percent,
     pub netto: Money,
-    /// As the document has it.
+    /// Tax as the document states it.
     pub steuer: Money,
     teile: Vec<Teil>,
 }
 
-/// What of a group lies on one account and cost centre.
+/// The part of a group that lies on one account and cost centre.
 #[derive(Debug)]
 struct Teil {
     konto: Kontierung,
@@ -70,15 +70,15 @@ struct Teil {
     netto: Money,
 }
 
-/// A line. Its amount is never 0; below 0 it stands on the other side.
+/// A ledger line. Its amount is never 0; a negative amount is booked on the other side, without its sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buchungszeile {
     pub betrag: Money,
-    /// Debit of the first account.
+    /// Whether the first account is debited.
     pub soll: bool,
     pub fall: Fall,
     pub satz: Option<Percent>,
-    /// None: the account of the partner.
+    /// `None` for the account of the partner.
     pub konto: Option<i64>,
     pub gegenkonto: i64,
     pub bu: Option<String>,
@@ -86,7 +86,7 @@ pub struct Buchungszeile {
 }
 
 impl Buchungszeile {
-    /// Whether it moves a net part from one account to another, beside the partner's.
+    /// Whether the line moves a net part from one account to another, without touching the partner's account.
     pub fn is_aufteilung(&self) -> bool {
         self.konto.is_some()
     }
@@ -95,11 +95,12 @@ impl Buchungszeile {
 #[derive(Debug, Default)]
 pub struct Zeilen {
     pub zeilen: Vec<Buchungszeile>,
-    /// By how much DATEV's tax is more than that of the document.
+    /// By how much DATEV's tax exceeds the tax of the document.
     pub abweichung: Money,
 }
 
-/// The groups of a document in the order of its positions, with the sums as printed where it has them.
+/// Groups the positions of a document, in their order. If the document has printed sums, the groups add up to
+/// those.
 pub fn gruppen(beleg: &Buchungsbeleg) -> Result<Vec<Gruppe>, TooLarge> {
     let mut gruppen: Vec<Gruppe> = Vec::new();
     for position in &beleg.positionen {
@@ -118,7 +119,8 @@ pub fn gruppen(beleg: &Buchungsbeleg) -> Result<Vec<Gruppe>, TooLarge> {
     Ok(gruppen)
 }
 
-/// Adds to the largest group of each rate what is printed more, or less, than its positions say.
+/// Adds the difference between the printed and the computed sums of each rate to the largest group of that
+/// rate.
 fn take_printed(gruppen: &mut [Gruppe], gedruckt: &Gedruckt) -> Result<(), TooLarge> {
     let of_positions = gruppen.iter().map(|gruppe| gruppe.mwst_satz);
     let mut rates: Vec<_> = gedruckt.0.iter().map(|printed| printed.mwst_satz).chain(of_positions).collect();
@@ -134,7 +136,7 @@ fn take_printed(gruppen: &mut [Gruppe], gedruckt: &Gedruckt) -> Result<(), TooLa
             netto = netto.minus(gruppe.netto)?;
             steuer = steuer.minus(gruppe.steuer)?;
         }
-        // A rate that is printed and that no position has goes to the largest group of all.
+        // A printed rate that no position has goes to the largest group of all.
         let largest = gruppen.iter_mut().max_by_key(|gruppe| (gruppe.mwst_satz == rate, gruppe.netto.abs()));
         if let Some(gruppe) = largest {
             gruppe.netto = gruppe.netto.plus(netto)?;
@@ -170,18 +172,18 @@ impl Gruppe {
         Ok(())
     }
 
-    /// The part with the largest amount; of several the one with the smallest account.
+    /// Index of the part with the largest amount; of several, the one with the smallest account number.
     fn largest(&self) -> usize {
         let size = |at: &usize| (self.teile[*at].netto.abs(), -self.teile[*at].konto.konto);
         (0..self.teile.len()).max_by_key(size).unwrap_or_default()
     }
 
-    /// The lines, each with those that move a part of it to another account behind it.
+    /// Returns the lines in blocks: each line is followed by those that move parts of it to other accounts.
     fn lines(&self, seite: Seite, aufteilung: Aufteilung) -> Result<Vec<Vec<Buchungszeile>>, TooLarge> {
         let steuern: Vec<Money> = self.teile.iter().map(|teil| share(teil.netto, self.mwst_satz)).collect();
         let missing = steuern.iter().copied().try_fold(self.steuer, Money::minus)?;
-        // KOST1 of a line between two accounts would count on both; and where DATEV computes nothing there is no cent to
-        // be found.
+        // A line between two accounts would count KOST1 on both, and where DATEV computes no tax no cent is
+        // missing.
         let has_kostenstelle = self.teile.iter().any(|teil| teil.kostenstelle.is_some());
         let is_exact = self.teile.len() == 1 || missing.is_zero();
         if !is_exact && !has_kostenstelle && aufteilung == Aufteilung::Exakt && self.fall.is_taxed() {
@@ -197,7 +199,8 @@ impl Gruppe {
         Ok(blocks)
     }
 
-    /// One line over all of it on the account of the largest part, and behind it net lines from there to the others.
+    /// One line for the whole amount on the account of the largest part, followed by net lines from there to
+    /// the others.
     fn divided(&self, seite: Seite) -> Result<Vec<Buchungszeile>, TooLarge> {
         let largest = self.largest();
         let main = &self.teile[largest];
@@ -230,7 +233,7 @@ impl Gruppe {
         }
     }
 
-    /// The tax that DATEV takes out of these lines.
+    /// The tax that DATEV extracts from these lines.
     fn datev_tax(&self, seite: Seite, lines: &[Vec<Buchungszeile>]) -> Result<Money, TooLarge> {
         let taxed = lines.iter().flatten().filter(|line| self.fall.is_taxed() && !line.is_aufteilung());
         let signed = |line: &Buchungszeile| {
@@ -251,7 +254,7 @@ impl Teil {
     }
 }
 
-/// The lines of a document, by rate and account (D33). A document whose accounts do not change has none.
+/// Returns the lines of a document by rate and account (D33); none if it leaves all accounts unchanged.
 pub fn zeilen(beleg: &Buchungsbeleg, aufteilung: Aufteilung) -> Result<Zeilen, TooLarge> {
     let mut blocks = Vec::new();
     let mut abweichung = Money::ZERO;

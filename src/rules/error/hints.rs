@@ -1,4 +1,4 @@
-//! What is said besides: the hints of one answer, bounded (D19).
+//! Hints: what an answer reports besides its result, bounded per request (D19).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +7,8 @@ use crate::choice;
 use crate::rules::choice::Choice;
 
 choice! {
-    /// What the service ignored, rounded, matched or chose by itself ("never silent").
+    /// Why a hint was given: something the service ignored, rounded, matched or chose by itself ("never
+    /// silent").
     pub enum HintCode {
         UnbekanntesFeld = "UNBEKANNTES_FELD",
         UnbekannterParameter = "UNBEKANNTER_PARAMETER",
@@ -102,14 +103,14 @@ choice! {
     }
 }
 
-/// A note in a write confirmation: `{code, feld?, message, anzahl?}`.
+/// A hint in a write confirmation: `{code, feld?, message, anzahl?}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
     pub code: HintCode,
     pub feld: Option<String>,
     /// German sentence.
     pub message: String,
-    /// How many more had its code and were not kept.
+    /// Number of further hints with this code that were dropped.
     pub more: usize,
 }
 
@@ -122,17 +123,18 @@ pub struct SentHint<'h> {
     #[serde(skip_serializing_if = "Option::is_none")]
     feld: Option<&'h str>,
     message: &'h str,
-    /// How many have this code, where not all of them were kept.
+    /// Total number of hints with this code, if some were dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     anzahl: Option<usize>,
 }
 
 const HINTS_MAX: usize = 100;
 
-// So that there is room for the first hint of each code.
+// Leaves room for the first hint of each code.
 const _: () = assert!(<HintCode as Choice>::TEXTS.len() < HINTS_MAX);
 
-/// The hints of one request, each once. Of more than a limit each code keeps its first, which counts those that go.
+/// The hints of one request, without duplicates. Above the limit, each code keeps its first hint, which
+/// counts the dropped ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hints(Vec<Hint>);
 
@@ -161,7 +163,8 @@ impl Hints {
         self.add_field(HintCode::FeldIgnoriert, feld, message);
     }
 
-    /// Adds that a repeated external_ref came with other content than what has this number (D19).
+    /// Adds the hint that a repeated external_ref came with other content than the record with this number
+    /// (D19).
     pub fn add_different_repeat(&mut self, nummer: &str) {
         let message = format!(
             "Diese external_ref gehört zu {nummer}, die Anfrage sagt aber etwas anderes; es wurde nichts geändert."
@@ -173,7 +176,7 @@ impl Hints {
         other.0.into_iter().for_each(|hint| self.push(hint));
     }
 
-    /// The same hints about fields below `path`, as [`Refusal::below`] names them.
+    /// Prefixes the fields of all hints with `path`, as [`Refusal::below`] does.
     pub fn below(mut self, path: &str) -> Hints {
         for hint in &mut self.0 {
             hint.feld = below(path, hint.feld.take());
@@ -181,13 +184,13 @@ impl Hints {
         self
     }
 
-    /// The same hints about no field, where the request has none of those that they name.
+    /// Removes the fields of all hints, for a request that lacks those fields.
     pub fn without_fields(mut self) -> Hints {
         self.0.iter_mut().for_each(|hint| hint.feld = None);
         self
     }
 
-    /// The same hints, where those with this code say in the place of their field where it stands.
+    /// Replaces the field of each hint with this code by what `place` returns for it.
     pub fn placed(mut self, code: HintCode, place: impl Fn(&str) -> String) -> Hints {
         let placed = self.0.iter_mut().filter(|hint| hint.code == code);
         placed.filter_map(|hint| hint.feld.as_mut()).for_each(|feld| *feld = place(feld));
@@ -222,12 +225,12 @@ impl Hints {
         }
     }
 
-    /// Whether an earlier one has its code.
+    /// Whether an earlier hint has the same code.
     fn is_behind_another(&self, at: usize) -> bool {
         self.0[..at].iter().any(|hint| hint.code == self.0[at].code)
     }
 
-    /// Counts a hint that is not kept with the first one of its code.
+    /// Counts a dropped hint on the first hint with its code.
     fn count(&mut self, dropped: &Hint) {
         if let Some(first) = self.0.iter_mut().find(|first| first.code == dropped.code) {
             first.more += 1 + dropped.more;
@@ -235,7 +238,7 @@ impl Hints {
     }
 }
 
-/// The path of a field below another path; that path where there is no field.
+/// Joins a path and a field; the path alone if there is no field.
 pub(super) fn below(path: &str, feld: Option<String>) -> Option<String> {
     match feld {
         feld if path.is_empty() => feld,

@@ -1,8 +1,8 @@
-//! Pairing of goods: every quantity moves once, and pairs are facts (D8).
+//! Pairing of goods: every quantity moves exactly once, and pairs are stored facts (D8).
 //!
-//! What positions have moved and met is kept as portions of goods ([`Portion`]). A new position meets portions that
-//! are there; one that is withdrawn sets free those that met it, which then meet others as new ones would. No
-//! portion is looked at that this does not touch.
+//! All movements and matches of positions are stored as portions of goods ([`Portion`]). A new position is
+//! matched with stored portions. Withdrawing a position frees the portions matched with it, which then look
+//! for other partners as new ones would. Portions that this does not affect are never read.
 
 mod portion;
 #[cfg(test)]
@@ -16,55 +16,57 @@ pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Reach, Role
 
 use super::fixed::Quantity;
 
-/// What a position said when it was sent.
+/// A position as it was sent.
 #[derive(Debug, Clone, Copy)]
 pub struct SentPosition {
     pub role: Role,
     pub place: PositionKey,
     pub named: Named,
-    /// A delivery of a supplier that says something of its batch, be it a best-before date alone.
-    pub tells_of_batch: bool,
+    /// Whether this is a supplier's delivery that says something about its batch, be it only a best-before
+    /// date.
+    pub states_batch: bool,
     pub bezug: Option<Bezug>,
     pub reach: Reach,
 }
 
-/// A document that a position names: it narrows the steps in which positions are met that the document has (D8).
+/// A document that a position names. It narrows the search in those steps that look for a role the document
+/// has (D8).
 #[derive(Debug, Clone, Copy)]
 pub struct Bezug {
     pub beleg: Uuid,
-    /// Its role by positive and by negative quantities, where it has such positions.
+    /// Its role by positive and by negative quantities; `None` if it has no such positions.
     pub roles: [Option<Role>; 2],
 }
 
 impl SentPosition {
-    /// The document that narrows what it may take back in this role.
+    /// The document that narrows what the position may take back in this role.
     fn bezug_to(&self, role: Role) -> Option<(Role, Uuid)> {
         let bezug = self.bezug.filter(|bezug| bezug.roles.contains(&Some(role)))?;
         Some((role, bezug.beleg))
     }
 }
 
-/// The portions of one partner and article, sales or purchases.
+/// The portions of one partner and article, of sales or of purchases.
 pub trait Store {
     type Error;
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
-    /// Whether goods of a position, `own`, may meet these; what may not stays as it is.
-    fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
+    /// Whether `own` may be matched with these goods.
+    fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
-    /// Adds a portion, whatever its id, and gives it the next number of its mover if it has none.
+    /// Adds a portion, ignoring its id, and gives it the next number of its mover if it has none.
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
-    /// The highest number of the portions of a position that are in the store.
+    /// The highest number among the stored portions of a position.
     fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>, Self::Error>;
-    /// What a position said whose goods lay in this batch, or which named it.
+    /// Returns a position as it was sent; `batch` is the batch in which its goods lay, or which it named.
     fn entry(
         &mut self,
         role: Role,
         place: PositionKey,
         batch: Option<Uuid>,
     ) -> Result<SentPosition, Self::Error>;
-    /// Whether these are purchases, of which each delivery tells of its batch.
+    /// Whether these are purchases, where a delivery tells its batch.
     fn are_purchases(&self) -> bool;
-    /// Says which batches a quantity comes from or goes to that a new position moves itself.
+    /// Splits a quantity that a new position moves itself among the batches it comes from or goes to.
     fn batches_for(
         &mut self,
         entry: &SentPosition,
@@ -76,9 +78,9 @@ pub struct Pairing<S> {
     pub store: S,
     /// Credits that moved goods back.
     pub moved_back: BTreeSet<PositionKey>,
-    /// What was set free enters again, one position after the other in the order of creation.
+    /// Freed portions, which enter again position by position, in the order of creation.
     freed: BTreeMap<Created, Vec<Portion>>,
-    /// The number that each position which took over movements gave to the last of them.
+    /// For each position that took over movements, the number of the last of them.
     taken_over: BTreeMap<Created, i64>,
 }
 
@@ -87,15 +89,15 @@ impl<S: Store> Pairing<S> {
         Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new(), taken_over: BTreeMap::new() }
     }
 
-    /// Takes away all positions of a document, whose portions these are, then lets those that had met them meet others.
+    /// Removes all positions of a document, given its portions, and then matches their former partners anew.
     pub fn withdraw(&mut self, beleg: Uuid, portions: &[Portion]) -> Result<(), S::Error> {
-        // While all of them are in the store it knows the last number of each position.
+        // Free first: while all portions are in the store, it knows the last number of each position.
         portions.iter().try_for_each(|portion| self.free(portion.clone(), beleg))?;
         portions.iter().try_for_each(|portion| self.store.take(portion, portion.menge))?;
         self.let_freed_enter()
     }
 
-    /// Enters a new position with its quantity, which is positive.
+    /// Enters a new position with its positive quantity.
     pub fn enter(&mut self, entry: &SentPosition, menge: Quantity) -> Result<(), S::Error> {
         let own = Portion { named: entry.named.id(), ..Portion::new(entry.role, entry.place, menge) };
         match entry.role {
@@ -114,11 +116,11 @@ impl<S: Store> Pairing<S> {
     fn free(&mut self, portion: Portion, beleg: Uuid) -> Result<(), S::Error> {
         let left: Vec<_> = portion.positions().filter(|(_, place)| place.beleg != beleg).collect();
         match *left {
-            // What a return and a credit have met of each other stays met.
+            // A return and a credit that have settled each other stay matched.
             [(Role::Return, _), (Role::Credit, _)] => {
                 self.store.add(Portion { moved_by: None, ..portion.with(Role::Invoice, None) })?;
             }
-            // What took the goods of an invoice back stays with it, and waits again.
+            // The position that took back the goods of an invoice stays with the invoice, and waits again.
             [(Role::Invoice, _), (role, _)] if portion.returned_by == Some(role) => {
                 let other = if role == Role::Return { Role::Credit } else { Role::Return };
                 self.set_free(portion.with(other, None));
@@ -140,8 +142,8 @@ impl<S: Store> Pairing<S> {
 
     fn let_freed_enter(&mut self) -> Result<(), S::Error> {
         while let Some((_, mut portions)) = self.freed.pop_first() {
-            // Goods of a delivery or an invoice in the order in which it moved them, what takes back in the order in
-            // which it was set free.
+            // Portions of a delivery or an invoice enter in the order in which they were moved, those of a
+            // return or a credit in the order in which they were freed.
             portions.sort_by_key(|portion| portion.nr.filter(|_| !portion.leading().0.takes_back()));
             portions.into_iter().try_for_each(|portion| self.enter_again(portion))?;
         }
@@ -152,7 +154,8 @@ impl<S: Store> Pairing<S> {
         let (role, place) = portion.leading();
         let batch = portion.charge.or(portion.named);
         let mut entry = self.store.entry(role, place, batch)?;
-        // A credit that named a number which no batch had keeps the number, as what still waits of it does.
+        // A credit that named a number without a batch keeps the number, like the part of it that still
+        // waits.
         if role == Role::Credit && portion.named.is_some() && portion.named == entry.named.number {
             entry.named.charge = None;
         }
@@ -172,8 +175,8 @@ impl<S: Store> Pairing<S> {
         self.freed.entry(created(portion.leading())).or_default().push(portion);
     }
 
-    /// What is left of a portion for a delivery or an invoice, or a return, alone. A movement that a delivery or an
-    /// invoice takes over comes after all that it had moved before.
+    /// What remains of a portion for one delivery, invoice or return alone. A movement that a delivery or an
+    /// invoice takes over is numbered after all its own movements.
     fn alone(&mut self, portion: &Portion, role: Role, place: PositionKey) -> Result<Portion, S::Error> {
         let alone = portion.alone(role, place);
         if alone.nr.is_some() || role.takes_back() {
@@ -193,22 +196,22 @@ impl<S: Store> Pairing<S> {
         Ok(Portion { nr: Some(nr), ..alone })
     }
 
-    /// A delivery or an invoice: it meets open counterparts, the oldest first; the rest moves and stays open. What both
-    /// have met lies in the batch of the one that says more of it.
+    /// Enters a delivery or an invoice: it is matched with open counterparts, the oldest first; the rest
+    /// moves and stays open. Matched goods lie in the batch of the position that is more certain of it.
     fn enter_forward(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let (kind, counterpart) = match entry.role {
             Role::Delivery => (PortionKind::OpenInvoice, Role::Invoice),
             _ => (PortionKind::OpenDelivery, Role::Delivery),
         };
-        // It meets nothing of a document that takes goods back alone.
+        // If the named document only takes goods back, nothing is found.
         let bezug = entry.bezug.map(|bezug| (counterpart, bezug.beleg));
         let search = Search { bezug, reach: entry.reach, ..Search::oldest(kind, entry.named) };
-        // Where its goods lie or will lie, once that is known.
+        // The batch in which its goods lie or will lie; the outer `None` while that is unknown.
         let mut batch = own.moved_by.map(|_| own.charge);
         while let Some(open) = self.next_open(entry, &search, &own, batch)? {
             let menge = open.menge.min(own.menge);
             self.store.take(&open, menge)?;
-            self.meet_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
+            self.match_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
             own.menge = difference(own.menge, menge);
         }
         if own.menge.is_zero() {
@@ -228,7 +231,8 @@ impl<S: Store> Pairing<S> {
         Ok(())
     }
 
-    /// The next open counterpart: the first, but for a delivery what lies in its batch before the rest of an invoice.
+    /// The next open counterpart: the oldest, except that a delivery takes the part of an invoice in its own
+    /// batch first.
     fn next_open(
         &mut self,
         entry: &SentPosition,
@@ -249,24 +253,25 @@ impl<S: Store> Pairing<S> {
             let in_its_batch = Search { charge: batch, bezug: Some((Role::Invoice, invoice)), ..*search };
             self.store.first(&in_its_batch)?.unwrap_or(first)
         };
-        Ok(if self.store.has_room(own, &next)? { Some(next) } else { None })
+        Ok(if self.store.may_match(own, &next)? { Some(next) } else { None })
     }
 
-    /// Meets as much of `open` as there is of `own`: who says more of the batch keeps the movement.
-    fn meet_open(
+    /// Matches `own` with an equal part of `open`: the position that is more certain of the batch keeps the
+    /// movement.
+    fn match_open(
         &mut self,
         entry: &SentPosition,
         own: Portion,
         open: &Portion,
         batch: &mut Option<Option<Uuid>>,
     ) -> Result<(), S::Error> {
-        let own_word = self.word_of(&own, own.charge.is_some() || entry.tells_of_batch);
-        let open_word = self.word_of(open, open.charge.is_some());
-        if own_word > open_word && batch.is_none() {
+        let own_certainty = self.certainty_of(&own, own.charge.is_some() || entry.states_batch);
+        let open_certainty = self.certainty_of(open, open.charge.is_some());
+        if own_certainty > open_certainty && batch.is_none() {
             let told = self.store.batches_for(entry, own.menge)?;
             *batch = told.first().map(|(charge, _)| *charge);
         }
-        let own_keeps = match own_word.cmp(&open_word) {
+        let own_keeps = match own_certainty.cmp(&open_certainty) {
             word if word.is_ne() && *batch != Some(open.charge) => word.is_gt(),
             _ => keeps(&own, open),
         };
@@ -277,17 +282,17 @@ impl<S: Store> Pairing<S> {
         self.store.add(other.positions().fold(pair, |pair, (role, place)| pair.with(role, Some(place))))
     }
 
-    /// How much the position of an open portion says of its batch.
-    fn word_of(&self, portion: &Portion, tells_of_batch: bool) -> Certainty {
+    /// How certain the position of an open portion is of its batch.
+    fn certainty_of(&self, portion: &Portion, states_batch: bool) -> Certainty {
         let is_delivery = portion.leading().0 == Role::Delivery;
         match portion.named {
             Some(_) => Certainty::Named,
-            None if is_delivery && tells_of_batch && self.store.are_purchases() => Certainty::Told,
+            None if is_delivery && states_batch && self.store.are_purchases() => Certainty::Told,
             None => Certainty::Assumed,
         }
     }
 
-    /// A return, in the five steps of D8. One that took back an invoice only looks for its credit.
+    /// Enters a return, in the five steps of D8. One that took back an invoice only looks for its credit.
     fn enter_return(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let charge = own.charge;
         let in_its_batch = |kind, role| Search {
@@ -325,7 +330,7 @@ impl<S: Store> Pairing<S> {
         if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
     }
 
-    /// A credit, in the four steps of D8. One that took back an invoice only looks for its return.
+    /// Enters a credit, in the four steps of D8. One that took back an invoice only looks for its return.
     fn enter_credit(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let bezug =
             |role| Search { bezug: entry.bezug_to(role), ..Search::oldest(PortionKind::Pair, entry.named) };
@@ -334,7 +339,8 @@ impl<S: Store> Pairing<S> {
         while let Some((waiting, menge)) = self.take(&returns, &mut own)? {
             self.settle(&waiting, &own, menge)?;
         }
-        // One that names a batch takes back only what moved in it; no goods are in a batch that is not there.
+        // A credit that names a batch takes back only what moved in it; a batch that does not exist holds no
+        // goods.
         let is_there = entry.named.charge.is_some() || entry.named.number.is_none();
         if !own.has(Role::Invoice) && is_there {
             let invoices = Search {
@@ -357,7 +363,7 @@ impl<S: Store> Pairing<S> {
         if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
     }
 
-    /// Takes back what a pair covers: its delivery, which now holds the movement, is open again, and nothing moves.
+    /// Credits a pair: its delivery, which now holds the movement, is open again, and nothing moves.
     fn credit_pair(&mut self, entry: &SentPosition, pair: Portion, menge: Quantity) -> Result<(), S::Error> {
         if let Some(delivery) = pair.place(Role::Delivery) {
             let named = self.store.entry(Role::Delivery, delivery, pair.charge)?.named.id();
@@ -368,8 +374,8 @@ impl<S: Store> Pairing<S> {
         self.store.add(credited.with(Role::Delivery, None).with(Role::Credit, Some(entry.place)))
     }
 
-    /// A return and a credit have met: one of them has moved the goods back. Where both have, the younger one's movement
-    /// is reversed, and an invoice that it took back is open again.
+    /// Settles a return with a credit: one of them has moved the goods back. If both have, the movement of
+    /// the younger one is reversed, and an invoice that it took back is open again.
     fn settle(&mut self, returned: &Portion, credit: &Portion, menge: Quantity) -> Result<(), S::Error> {
         let return_keeps = match (returned.returned_by, credit.returned_by) {
             (Some(_), Some(_)) => returned.is_older_than(credit),
@@ -377,7 +383,8 @@ impl<S: Store> Pairing<S> {
         };
         let (kept, other) = if return_keeps { (returned, credit) } else { (credit, returned) };
         let role = if return_keeps { Role::Return } else { Role::Credit };
-        // Nobody looks for it by a name any more: it keeps what the credit named, for when that is set free.
+        // A settled portion is no longer searched by name; it keeps the name of the credit for when the
+        // credit is freed.
         let settled = Portion { menge, named: credit.named, ..kept.clone() }
             .with(Role::Return, returned.place(Role::Return))
             .with(Role::Credit, credit.place(Role::Credit));
@@ -389,13 +396,14 @@ impl<S: Store> Pairing<S> {
         Ok(())
     }
 
-    /// Takes what `own` can meet out of the next portion that is looked for: the portion, and how much of it.
+    /// Takes as much of the next portion found as `own` can match; returns the portion and the quantity
+    /// taken.
     fn take(&mut self, search: &Search, own: &mut Portion) -> Result<Option<(Portion, Quantity)>, S::Error> {
         if own.menge.is_zero() {
             return Ok(None);
         }
         let Some(found) = self.store.first(search)? else { return Ok(None) };
-        if !self.store.has_room(own, &found)? {
+        if !self.store.may_match(own, &found)? {
             return Ok(None);
         }
         let menge = found.menge.min(own.menge);
@@ -405,18 +413,19 @@ impl<S: Store> Pairing<S> {
     }
 }
 
-/// How much a position says of the batch of its goods (D8): where a delivery and an invoice meet, the goods lie where
-/// the one says that says more.
+/// How certain a position is of the batch of its goods (D8). If a delivery and an invoice are matched, the
+/// goods lie in the batch of the more certain one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Certainty {
-    /// Nothing: fefo chose it, or it followed from what the position met before.
+    /// Not certain: fefo chose the batch, or it followed from an earlier match.
     Assumed,
-    /// A delivery of a supplier, with a best-before date or an origin alone.
+    /// A supplier's delivery with only a best-before date or an origin.
     Told,
     Named,
 }
 
-/// Whether the movement of `own` stands, not that of `open`: where both have moved, the younger one's is reversed.
+/// Whether the movement of `own` stands rather than that of `open`. If both have moved, the younger one is
+/// reversed.
 fn keeps(own: &Portion, open: &Portion) -> bool {
     match (own.moved_by, open.moved_by) {
         (Some(_), Some(_)) => own.is_older_than(open),
@@ -424,7 +433,7 @@ fn keeps(own: &Portion, open: &Portion) -> bool {
     }
 }
 
-/// A difference that cannot leave the range, because both are in it and positive.
+/// Subtracts quantities; the result is in range, because both are positive and in range.
 fn difference(from: Quantity, taken: Quantity) -> Quantity {
     Quantity::from_units(from.units() - taken.units())
 }

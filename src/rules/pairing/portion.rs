@@ -1,11 +1,12 @@
-//! A quantity of goods and the positions that speak of it.
+//! A quantity of goods and the positions that refer to it.
 
 use uuid::Uuid;
 
 use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 
-/// What a position does with goods (D8): deliveries and invoices move them on, returns and credits take them back.
+/// What a position does with goods (D8): deliveries and invoices move them, returns and credits take them
+/// back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// A positive quantity of an LS or EL.
@@ -19,7 +20,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, in the order of their places in a [`Portion`].
+    /// All roles, in the order of [`Portion::places`].
     pub const ALL: [Role; 4] = [Role::Delivery, Role::Invoice, Role::Return, Role::Credit];
 
     pub fn takes_back(self) -> bool {
@@ -27,29 +28,29 @@ impl Role {
     }
 }
 
-/// A position: its document and its number in it, from 1.
+/// A position: its document, and its number in it from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PositionKey {
     pub beleg: Uuid,
     pub position: i64,
 }
 
-/// When a position was created: documents by their id, and within one what takes back comes first (D8).
+/// Sort key for the order of creation: documents by their id, and within one, returns and credits first (D8).
 pub type Created = (Uuid, bool, i64);
 
 pub fn created((role, place): (Role, PositionKey)) -> Created {
     (place.beleg, !role.takes_back(), place.position)
 }
 
-/// What state a portion is in; it follows from who speaks of it.
+/// The state of a portion; it follows from the positions that refer to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PortionKind {
-    /// A delivery that no invoice has met.
+    /// A delivery that is not matched with an invoice.
     OpenDelivery,
-    /// An invoice that no delivery has met: it moved the goods itself.
+    /// An invoice that is not matched with a delivery: it moved the goods itself.
     OpenInvoice,
     Pair,
-    /// A return took back what a delivery had open.
+    /// A return took back an open delivery.
     Returned,
     WaitingReturn,
     WaitingCredit,
@@ -58,19 +59,20 @@ pub enum PortionKind {
     Credited,
 }
 
-/// A quantity of goods in one batch, and the positions that speak of it: who moved it, who met whom for it, who took it
-/// back. All stock of documents and all pairs follow from the portions.
+/// A quantity of goods in one batch, and the positions that refer to it: which one moved it, which ones are
+/// matched over it, which one took it back. All stock of documents and all pairs are derived from the
+/// portions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Portion {
-    /// Number in the store; 0 for one that is not in it.
+    /// Number in the store; 0 while it is not stored.
     pub id: i64,
-    /// Number of the movement among those of who moved it, for goods of one position are met in the order in which
-    /// they were moved; none before it is stored.
+    /// Number among the movements of its mover, because the goods of one position are matched in the order in
+    /// which they moved; `None` before it is stored.
     pub nr: Option<i64>,
     pub places: [Option<PositionKey>; 4],
-    /// The batch; none for articles without batches, and for credits that have moved nothing.
+    /// The batch; `None` for articles without batches, and for credits that have moved nothing.
     pub charge: Option<Uuid>,
-    /// What one of its positions named ([`Named::id`]).
+    /// The batch or number that one of its positions named ([`Named::id`]).
     pub named: Option<Uuid>,
     /// The quantity in the article's unit, positive.
     pub menge: Quantity,
@@ -79,7 +81,7 @@ pub struct Portion {
 }
 
 impl Portion {
-    /// A portion of one position alone that has moved nothing yet.
+    /// A portion of a single position that has moved nothing yet.
     pub fn new(role: Role, place: PositionKey, menge: Quantity) -> Portion {
         Portion { menge, ..Portion::default() }.with(role, Some(place))
     }
@@ -92,13 +94,13 @@ impl Portion {
         self.place(role).is_some()
     }
 
-    /// The same with another position, or none, in a role.
+    /// Sets the position in a role, or removes it.
     pub fn with(mut self, role: Role, place: Option<PositionKey>) -> Portion {
         self.places[role as usize] = place;
         self
     }
 
-    /// The same, moved by the position in this role, out of or into this batch.
+    /// Marks it as moved by the position in this role, out of or into this batch.
     pub fn moved(mut self, role: Role, charge: Option<Uuid>) -> Portion {
         match role.takes_back() {
             true => self.returned_by = Some(role),
@@ -108,7 +110,7 @@ impl Portion {
         self
     }
 
-    /// What is left of it for one of its positions alone, which has moved the goods or moves them now.
+    /// What remains of it for one of its positions alone, which has moved the goods or moves them now.
     pub fn alone(&self, role: Role, place: PositionKey) -> Portion {
         let alone = Portion::new(role, place, self.menge).moved(role, self.charge);
         let has_moved = self.movers().any(|mover| mover == (role, place));
@@ -119,7 +121,7 @@ impl Portion {
         Role::ALL.into_iter().filter_map(|role| Some((role, self.place(role)?)))
     }
 
-    /// The position on whose behalf it is met: what takes back before what it took back.
+    /// The position on whose behalf it is matched: a return or credit comes before the position it took back.
     pub fn leading(&self) -> (Role, PositionKey) {
         let nobody = PositionKey { beleg: Uuid::nil(), position: 0 };
         self.positions().last().unwrap_or((Role::Delivery, nobody))
@@ -129,7 +131,7 @@ impl Portion {
         created(self.leading()) < created(other.leading())
     }
 
-    /// Who moved the goods on, and who moved them back.
+    /// The position that moved the goods, and the one that moved them back.
     pub fn movers(&self) -> impl Iterator<Item = (Role, PositionKey)> + '_ {
         let movers = [self.moved_by, self.returned_by].into_iter().flatten();
         movers.filter_map(|role| Some((role, self.place(role)?)))
@@ -150,47 +152,49 @@ impl Portion {
     }
 }
 
-/// The batch that a position named when it was sent, by charge_id or fremde_charge_nr (D8); an inherited one is not
-/// named.
+/// The batch that a position named when it was sent, by charge_id or fremde_charge_nr (D8); an inherited
+/// batch does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Named {
     pub charge: Option<Uuid>,
-    /// What stands for the supplier's number in a credit that waits and named it when no batch had it yet.
+    /// Placeholder for the supplier's number in a waiting credit that named it before any batch had it.
     pub number: Option<Uuid>,
-    /// Where no batch has that number: one that had it before it was corrected.
+    /// If no batch has that number: a batch that had it before it was corrected.
     pub former: Option<Uuid>,
 }
 
 impl Named {
-    /// What a portion of the position keeps.
+    /// The name that a portion of the position keeps.
     pub fn id(self) -> Option<Uuid> {
         self.charge.or(self.number)
     }
 
-    /// Whether a portion that keeps `other` may be met: the same batch where both name one.
+    /// Whether a portion that keeps the name `other` may be matched: if both name a batch, it must be the
+    /// same.
     pub fn fits(self, other: Option<Uuid>) -> bool {
         self.id().is_none() || other.is_none() || other == self.charge || other == self.number
     }
 }
 
-/// Which documents a delivery or an invoice looks at for counterparts (D8).
+/// The documents in which a delivery or an invoice looks for counterparts (D8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reach {
-    /// Also old and closed ones: a bezug_beleg_id narrows it anyway, or it takes back.
+    /// Also old and closed documents, because a bezug_beleg_id narrows the search or the position takes goods
+    /// back.
     Any,
-    /// Those dated in this span, both days included, of which nobody said that no counterpart will come.
+    /// Documents dated in this span, both days included, unless a person said that no counterpart will come.
     Dated { from: Day, to: Day },
-    /// None: its own document is closed.
+    /// None, because its own document is closed.
     Nothing,
 }
 
-/// What is looked for among the portions of one partner and article.
+/// Search criteria for the portions of one partner and article.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Search {
     pub kind: PortionKind,
     pub named: Named,
     pub charge: Option<Option<Uuid>>,
-    /// Of waiting credits: only those that have moved, or only those that have not.
+    /// For waiting credits: only those that have moved, or only those that have not.
     pub has_moved: Option<bool>,
     pub bezug: Option<(Role, Uuid)>,
     pub reach: Reach,

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::*;
 
-/// Portions in memory. All goods come from one batch unless a position names one.
+/// Portions in memory. All goods come from one batch unless a position names another.
 #[derive(Default)]
 struct Shelf {
     portions: Vec<Portion>,
@@ -22,7 +22,7 @@ impl Store for Shelf {
         Ok(if search.newest_first { found.last() } else { found.first() }.map(|portion| (*portion).clone()))
     }
 
-    fn has_room(&mut self, _: &Portion, _: &Portion) -> Result<bool, Infallible> {
+    fn may_match(&mut self, _: &Portion, _: &Portion) -> Result<bool, Infallible> {
         Ok(true)
     }
 
@@ -85,7 +85,7 @@ fn matches(search: &Search, portion: &Portion) -> bool {
         && search.bezug.is_none_or(|(role, beleg)| portion.place(role).is_some_and(|p| p.beleg == beleg))
 }
 
-/// A story: documents of sales and stornos, in the words of D8.
+/// Plays a story: documents of sales and stornos, in the words of D8.
 fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
     let mut pairing = Pairing::new(Shelf::default());
     let mut documents = Vec::new();
@@ -109,7 +109,7 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
             };
             let place = PositionKey { beleg, position };
             let (named, reach) = (Named::default(), Reach::Any);
-            let entry = SentPosition { role, place, named, tells_of_batch: false, bezug: None, reach };
+            let entry = SentPosition { role, place, named, states_batch: false, bezug: None, reach };
             pairing.store.entries.insert(place, entry);
             pairing.enter(&entry, Quantity::whole(menge.abs())).unwrap();
         }
@@ -117,7 +117,7 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
     (pairing, documents)
 }
 
-/// What all positions have moved: deliveries take goods out.
+/// Sum of all movements; deliveries count negative, because they take goods out.
 fn stock(pairing: &Pairing<Shelf>) -> i64 {
     let sign = |role: Role| if role.takes_back() { 1 } else { -1 };
     let moved = |portion: &Portion| -> i64 {
@@ -149,10 +149,10 @@ const STORIES: &[(&str, i64)] = &[
     ("RE 10, LS -10, RE -10, storno 0, RE 10, RE -10", 10),
     ("RE 10, RE -10, LS -10, LS -10, storno 2", 0),
     ("LS -10 5, RE 5 -10, storno 0", -5),
-    // Where both have moved, the first one holds the movement.
+    // If both have moved, the first one keeps the movement.
     ("LS 10, RE 10, LS 10, storno 0", -10),
     ("LS 10, RE 10, RE -10, RE 10, storno 2", -20),
-    // Several portions of one position that are set free while others enter.
+    // Several portions of one position are freed while others enter.
     ("LS 8, LS -11 7, storno 0, RE -4, RE 12, RE -10 5, storno 3", -7),
 ];
 

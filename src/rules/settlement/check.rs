@@ -1,4 +1,4 @@
-//! A scheme before it is saved: what could not be computed with, or could be read in two ways, is refused (D29c, D29d).
+//! Checks a scheme before it is saved: refuses what cannot be computed or is ambiguous (D29c, D29d).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,14 @@ use super::values::{Merkmal, grid};
 use crate::rules::error::{Checked, Code, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::Zahl;
 
-/// Largest value, basis or rate: products of three of them and a weight stay exact.
+/// Largest value, basis or rate, so that a product of three of them and a weight stays exact.
 const LARGEST: Zahl = Zahl::whole(100_000);
 
-/// Rows of all tables of a scheme, at most: each calculation reads them.
+/// Most rows in all tables of a scheme, because every calculation reads them.
 const ROWS_MAX: usize = 2_000;
 
-/// A scheme with what its steps do not say filled in, and the rows of its tables in order. Refused with all mistakes at once.
+/// Completes the omitted fields of the steps and sorts the rows of their tables; refuses the scheme with all
+/// its mistakes at once.
 pub fn check(mut schema: Schema, merkmale: &BTreeMap<String, Merkmal>) -> Checked<Schema> {
     let mut errors = Refusals::default();
     let stellen = schema.preis_stellen;
@@ -45,7 +46,8 @@ pub fn check(mut schema: Schema, merkmale: &BTreeMap<String, Merkmal>) -> Checke
     Ok(schema)
 }
 
-/// The steps that look like a charge for storing goods, which the supplier must not be made to pay (§14 AgrarOLkG).
+/// Returns the steps that look like a storage charge, which the supplier must not be made to pay (§14
+/// AgrarOLkG).
 pub fn lagerkosten(schema: &Schema) -> impl Iterator<Item = &Schritt> {
     let is_storage = |text: &str| text.to_lowercase().contains("lager");
     schema.schritte.iter().filter(move |step| is_storage(&step.text) || is_storage(&step.code))
@@ -83,13 +85,13 @@ fn complete(
     }
 }
 
-/// Each rule has its own fields; what it would ignore is refused.
+/// Checks that a step has the fields of its rule, and refuses those that the rule would ignore.
 fn fields(step: &Schritt) -> Checked<()> {
     use Schrittregel::{Faktor, Fest, Staffel, Standardgewicht, Tabelle};
     let Schritt { merkmal, richtung, basis, zaehlt_ab, grenzwert, schritt, satz, zeilen, .. } = step;
     let compares = &[Faktor, Standardgewicht, Staffel][..];
     let table: [(&str, bool, &[Schrittregel], &[Schrittregel]); 10] = [
-        // field, whether it is there, rules that need it, rules that may have it
+        // field, whether it is present, rules that require it, rules that allow it
         ("merkmal", merkmal.is_some(), &[Faktor, Standardgewicht, Tabelle, Staffel], &[]),
         ("richtung", richtung.is_some(), compares, &[]),
         ("basis", basis.is_some(), compares, &[]),
@@ -131,7 +133,7 @@ fn unit(step: &Schritt) -> Checked<()> {
     refuse_if(is_misplaced, Code::WertUngueltig, "regel", message)
 }
 
-/// On what a step works, where it says so, or where there is only one way to read it.
+/// Checks the reference of a step; fills in the default if it is omitted and the effect has one.
 fn reference(step: &mut Schritt, quantities: &BTreeSet<String>) -> Checked<()> {
     let is_of_nothing = match step.wirkung {
         Wirkung::Menge => false,
@@ -191,7 +193,7 @@ fn numbers(step: &Schritt) -> Checked<()> {
     Ok(())
 }
 
-/// Rows on the grid of what is measured, that follow each other without gap and overlap; they are put in order.
+/// Sorts the rows; refuses those off the grid of the measured value, and gaps or overlaps between them.
 fn table(rows: &mut [SchrittZeile], stellen: i64) -> Checked<()> {
     let grid = grid(stellen);
     for (index, row) in rows.iter().enumerate() {
@@ -219,7 +221,7 @@ fn table(rows: &mut [SchrittZeile], stellen: i64) -> Checked<()> {
     Ok(())
 }
 
-/// The ends of the intervals of a difference, each beyond the one before.
+/// Checks the interval ends of a staffel: each lies beyond the one before.
 fn intervals(rows: &[SchrittZeile]) -> Checked<()> {
     let mut end = Zahl::ZERO;
     for (index, row) in rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! One note by one scheme: rows, sums, and what stands against it (D29d to D29f).
+//! Settles one receipt by one scheme: rows, sums and findings (D29d to D29f).
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Price, Quantity, TooLarge, Zahl, divide_rounded};
 use crate::rules::receipt::net_amount;
 
-/// What was delivered, and for how much.
+/// A delivery to settle: its weight, its price and its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Lieferung<'a> {
     /// Delivered weight in kg; rounded to whole kg here.
     pub menge: Quantity,
-    /// Price per t before the steps; without one only quantities and costs are computed.
+    /// Price per t before the steps; without it only quantities and costs are computed.
     pub grundpreis: Option<Price>,
     pub werte: &'a Werte,
 }
 
-/// What a step found: nothing, or a rate with how it was found.
+/// The rate that a step found, and how it was derived.
 struct Found {
     rate: Rate,
     rechnung: Option<String>,
@@ -36,7 +36,8 @@ impl From<Rate> for Found {
     }
 }
 
-/// Settles a note (D29e): limits, quantities, price, goods, costs. Refused where less than nothing is left.
+/// Settles a receipt (D29e): limits, quantities, price, goods, costs. Refuses it if less than nothing is
+/// left.
 pub fn compute(schema: &Schema, lieferung: &Lieferung<'_>) -> Result<Rechnung, Box<Refusal>> {
     let mut course = Course::of(schema, lieferung);
     course.limits(&schema.grenzen);
@@ -52,14 +53,14 @@ pub fn compute(schema: &Schema, lieferung: &Lieferung<'_>) -> Result<Rechnung, B
     course.result()
 }
 
-/// How far a note is computed: `None` from the step on that has no rate.
+/// Progress of a calculation: a figure is `None` from the first step on that has no rate for it.
 struct Course<'a> {
     werte: &'a Werte,
-    /// Millionths of a Euro in the last decimal of a price.
+    /// Millionths of a euro in the last decimal of a price.
     price_grid: i128,
     brutto: i128,
     kg: Option<i128>,
-    /// Weight after each step of quantity.
+    /// Weight after each quantity step, by the code of the step.
     after: BTreeMap<&'a str, Option<i128>>,
     grundpreis: Option<i128>,
     price: Option<i128>,
@@ -112,7 +113,7 @@ impl<'a> Course<'a> {
             Ok(None) => true,
             Ok(Some(found)) => self.row(step, found).map_err(|_| too_large())?,
             Err(befund) => {
-                // Two steps may ask for the same value.
+                // Two steps may need the same value.
                 let is_known =
                     |known: &Befund| (known.code, &known.merkmal) == (befund.code, &befund.merkmal);
                 if !self.befunde.iter().any(is_known) {
@@ -133,7 +134,7 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    /// The rate of a step; none where its value was not measured and need not be.
+    /// The rate of a step; `None` if its value was not measured and may be missing.
     fn found(&self, step: &Schritt) -> Result<Option<Found>, Befund> {
         let Some(merkmal) = &step.merkmal else {
             return Ok(Some(Rate::of(step.satz.unwrap_or_default()).into()));
@@ -163,7 +164,7 @@ impl<'a> Course<'a> {
         })
     }
 
-    /// Writes the row of a step; false where what it refers to is not known.
+    /// Adds the row of a step; false if the figure it refers to is unknown.
     fn row(&mut self, step: &Schritt, found: Found) -> Result<bool, TooLarge> {
         let Some(bezug) = self.reference(step) else { return Ok(false) };
         let (ergebnis, danach) = match step.wirkung {
@@ -198,7 +199,8 @@ impl<'a> Course<'a> {
         Ok(is_settled)
     }
 
-    /// What the rate of a step is of, if of anything; none where that is not known.
+    /// The figure that the rate of a step refers to: `Some(None)` if it refers to none, `None` if the figure
+    /// is unknown.
     fn reference(&self, step: &Schritt) -> Option<Option<i128>> {
         match (step.wirkung, step.bezug.as_deref()) {
             (_, None) => Some(None),
@@ -212,14 +214,14 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Per cent of a weight, in whole kg.
+    /// Applies a rate in per cent of a weight, rounded to whole kg.
     fn quantity(&mut self, rate: Rate, bezug: Option<i128>) -> Result<(Groesse, Option<Groesse>), TooLarge> {
         let taken = rate.of_reference(bezug.unwrap_or_default(), 100)?;
         self.kg = self.kg.map(|left| left - taken);
         Ok((kg(-taken)?, self.kg.map(kg).transpose()?))
     }
 
-    /// EUR/t, or per cent of a price, at the decimals of the scheme.
+    /// Applies a rate in EUR/t or in per cent of a price, rounded to the decimals of the scheme.
     fn price(&mut self, rate: Rate, bezug: Option<i128>) -> Result<(Groesse, Option<Groesse>), TooLarge> {
         let steps = match bezug {
             Some(price) => rate.of_reference(price, 100 * self.price_grid)?,
@@ -231,7 +233,7 @@ impl<'a> Course<'a> {
         Ok((printed(added)?, self.price.map(printed).transpose()?))
     }
 
-    /// EUR, or EUR/t of a weight, to the cent.
+    /// Applies a rate in EUR, or in EUR/t of a weight, rounded to the cent.
     fn costs(
         &mut self,
         einheit: SatzEinheit,
@@ -246,17 +248,19 @@ impl<'a> Course<'a> {
         Ok((Groesse::Euro(Money::from_wide(cents)?), None))
     }
 
-    /// Nothing is bought below zero.
+    /// Refuses a weight or a price below zero.
     fn must_be_left(&self, wirkung: Wirkung) -> Result<(), Box<Refusal>> {
         match wirkung {
             Wirkung::Menge if self.kg.is_some_and(|kg| kg < 0) => {
                 let message =
-                    "Die Abzüge sind größer als die Anlieferung. Bitte Messwerte und Schema prüfen.";
+                    ("Die Abzüge sind größer als die Anlieferung.", "Bitte Messwerte und Schema prüfen.");
                 Err(Refusal::new(Code::NettoNegativ, message))
             }
             Wirkung::Preis if self.price.is_some_and(|price| price < 0) => {
-                let message =
-                    "Nach den Abzügen liegt der Preis unter 0. Bitte Messwerte, Preis und Schema prüfen.";
+                let message = (
+                    "Nach den Abzügen liegt der Preis unter 0.",
+                    "Bitte Messwerte, Preis und Schema prüfen.",
+                );
                 Err(Refusal::new(Code::PreisNegativ, message))
             }
             _ => Ok(()),
@@ -286,11 +290,11 @@ fn kg(whole: i128) -> Result<Groesse, TooLarge> {
 fn too_large() -> Box<Refusal> {
     Refusal::new(
         Code::BetragZuGross,
-        "Ein Betrag oder eine Menge wird zu groß. Bitte Menge, Preis und Sätze prüfen.",
+        ("Ein Betrag oder eine Menge wird zu groß.", "Bitte Menge, Preis und Sätze prüfen."),
     )
 }
 
-/// The rate of a step for a value; none where its rows do not reach that far.
+/// The rate of a step for a value; `None` if the rows of the step do not reach that far.
 fn found(step: &Schritt, wert: Zahl) -> Option<Found> {
     let satz = step.satz.unwrap_or_default();
     let counted = Counted::of(step, wert);
@@ -313,12 +317,12 @@ fn found(step: &Schritt, wert: Zahl) -> Option<Found> {
     }
 }
 
-/// What counts of a value: none of it inside the basis.
+/// How much of a value counts: nothing if it is within the basis.
 struct Counted {
-    /// The value, or the grenzwert where it is beyond.
+    /// The value, capped at the grenzwert.
     wert: Zahl,
     from: Zahl,
-    /// Millionths, not below 0.
+    /// In millionths, not below 0.
     difference: i128,
 }
 
@@ -346,7 +350,8 @@ fn standard_weight(step: &Schritt, counted: &Counted, handling: Zahl) -> Found {
     Found { rate, rechnung: Some(rechnung), treffer: None }
 }
 
-/// The interval that the difference is in, or each that it goes through (F3 of the trade: "einfach", "gestaffelt").
+/// The rate of the interval that contains the difference, or of each interval it passes through (F3 of the
+/// trade: "einfach", "gestaffelt").
 fn staffel(step: &Schritt, difference: i128) -> Option<Found> {
     let end = |row: &SchrittZeile| i128::from(row.bis.units());
     let hit = step.zeilen.iter().position(|row| difference <= end(row))?;

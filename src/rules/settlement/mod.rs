@@ -1,8 +1,8 @@
-//! Settlement of raw goods (D29): from what a lorry brought and what was measured of it to the quantity and the price that
-//! are paid, row by row, so that the farmer can compute each again from what is printed above it.
+//! Settlement of raw goods (D29): computes the paid quantity and price of a delivery from its weight and
+//! measured values, row by row, so that the farmer can recompute each row from what is printed above it.
 //!
-//! [`model`] is a scheme, as it is sent, stored and computed with; [`check`] refuses one that could not be computed with;
-//! [`compute`] settles one note, which is a [`rechnung`]; [`values`] are what is measured.
+//! [`model`] is a scheme as it is sent, stored and used; [`check`] refuses a scheme that cannot be computed;
+//! [`compute`] settles one receipt into a [`rechnung`]; [`values`] are the measured values.
 
 mod check;
 mod compute;

@@ -1,4 +1,4 @@
-//! A scheme: what is deducted, added and charged, and what locks a delivery (D29b to D29d).
+//! A scheme: its deductions, surcharges and costs, and the limits that lock a delivery (D29b to D29d).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,11 +9,11 @@ use crate::rules::fixed::Zahl;
 choice! {
     /// What a settlement pays (D29i).
     pub enum Abrechnungsart {
-        /// What is owed, less the advances.
+        /// The amount owed, less the advances.
         End = "end",
-        /// A part, before the end.
+        /// A part, before the final settlement.
         Abschlag = "abschlag",
-        /// More, or less, for what was settled.
+        /// More, or less, for goods already settled.
         Nachverguetung = "nachverguetung",
     }
 }
@@ -21,11 +21,11 @@ choice! {
 choice! {
     /// What a step changes.
     pub enum Wirkung {
-        /// The quantity that is paid.
+        /// The paid quantity.
         Menge = "menge",
         /// The price per t.
         Preis = "preis",
-        /// What is taken off the value of the goods, or added to it.
+        /// The costs: amounts taken off the value of the goods, or added to it.
         Kosten = "kosten",
     }
 }
@@ -33,21 +33,22 @@ choice! {
 choice! {
     /// How a step finds its rate (D29c).
     pub enum Schrittregel {
-        /// Difference to the basis times the rate, or begun or whole steps of it.
+        /// The difference to the basis times the rate, or the number of begun or whole steps of it times the
+        /// rate.
         Faktor = "faktor",
         /// `(wert − basis) / (100 − basis)`, plus the rate for handling.
         Standardgewicht = "standardgewicht",
-        /// The rate of the row that the value is in.
+        /// The rate of the row that contains the value.
         Tabelle = "tabelle",
-        /// The rate of the interval that the difference is in, or of each interval that it goes through.
+        /// The rate of the interval that contains the difference, or of each interval it passes through.
         Staffel = "staffel",
-        /// The same for each note.
+        /// The same rate for each receipt.
         Fest = "fest",
     }
 }
 
 choice! {
-    /// On which side of a value something begins.
+    /// The side of a value on which something applies.
     pub enum Basisseite {
         Ueber = "ueber",
         Unter = "unter",
@@ -55,26 +56,26 @@ choice! {
 }
 
 choice! {
-    /// Of what the rate of a step is.
+    /// The unit of a step's rate.
     pub enum SatzEinheit {
         Prozent = "%",
         EuroJeTonne = "EUR/t",
-        /// For each note.
+        /// Per receipt.
         Euro = "EUR",
     }
 }
 
 choice! {
-    /// What a step does with a note of which its Merkmal was not measured.
+    /// What a step does with a receipt whose Merkmal was not measured.
     pub enum Fehlt {
         Sperren = "sperren",
-        /// It does not apply.
+        /// The step does not apply.
         Keine = "keine",
     }
 }
 
 choice! {
-    /// What a limit does that is passed.
+    /// What happens if a limit is crossed.
     pub enum Grenzfolge {
         Hinweis = "hinweis",
         Sperren = "sperren",
@@ -83,7 +84,7 @@ choice! {
 }
 
 choice! {
-    /// Over which quantity goods come into the stock (D29b).
+    /// The quantity with which goods enter the stock (D29b).
     pub enum Bestand {
         Netto = "netto",
         Brutto = "brutto",
@@ -91,14 +92,15 @@ choice! {
 }
 
 choice! {
-    /// Whether each note is settled by its own values or by the mean of all that are settled together (D29e).
+    /// Whether each receipt is settled by its own values or by the mean of all receipts settled together
+    /// (D29e).
     pub enum Mittelung {
         JeAnlieferung = "je_anlieferung",
         Partie = "partie",
     }
 }
 
-/// What a version of a scheme says. Stored as JSON: a field that is added later needs a default.
+/// The content of a version of a scheme. Stored as JSON: a field added later needs a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsschemaInhalt")]
 pub struct Schema {
@@ -106,19 +108,19 @@ pub struct Schema {
     /// Decimals of the settled price: 2 to 4.
     pub preis_stellen: i64,
     pub mittelung: Mittelung,
-    /// Whether the goods need a certificate that holds on the day of delivery.
+    /// Whether the goods need a certificate that is valid on the day of delivery.
     pub bio: bool,
     pub grenzen: Vec<Grenze>,
     pub schritte: Vec<Schritt>,
 }
 
 impl Schema {
-    /// Whether notes that are settled together have one mean (D29e).
+    /// Whether receipts settled together share one mean (D29e).
     pub fn is_partie(&self) -> bool {
         self.mittelung == Mittelung::Partie
     }
 
-    /// What its steps and limits ask for, each once.
+    /// Codes of the Merkmale that its steps and limits need, each once.
     pub fn asked(&self) -> Vec<String> {
         let steps = self.schritte.iter().filter_map(|step| step.merkmal.as_ref());
         let mut asked: Vec<String> = Vec::new();
@@ -130,7 +132,7 @@ impl Schema {
         asked
     }
 
-    /// Whether goods come into the stock as they were weighed (D29h).
+    /// Whether goods enter the stock with their weighed quantity (D29h).
     pub fn books_gross(&self) -> bool {
         self.bestand == Bestand::Brutto
     }
@@ -144,11 +146,11 @@ pub struct Grenze {
     pub richtung: Basisseite,
     pub wert: Zahl,
     pub aktion: Grenzfolge,
-    /// What a person is told.
+    /// The message for a person.
     pub text: String,
 }
 
-/// A step (D29c). Which fields it has follows from its rule; [`check`](super::check()) refuses others.
+/// A step (D29c). Its rule decides which fields it has; [`check`](super::check()) refuses others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsSchritt")]
 pub struct Schritt {
@@ -160,29 +162,30 @@ pub struct Schritt {
     pub regel: Schrittregel,
     pub merkmal: Option<String>,
     pub richtung: Option<Basisseite>,
-    /// Beyond it the step applies.
+    /// The step applies beyond this value.
     pub basis: Option<Zahl>,
-    /// From here the difference counts; null: from the basis.
+    /// The difference counts from this value on; null: from the basis.
     pub zaehlt_ab: Option<Zahl>,
-    /// Values beyond it count as this one.
+    /// Values beyond this one count as this one.
     pub grenzwert: Option<Zahl>,
-    /// The difference is counted in steps of so much.
+    /// The difference is counted in steps of this size.
     pub schritt: Option<Zahl>,
-    /// A step that is begun counts as a whole one.
+    /// Whether a begun step counts as a whole one.
     pub angefangen: bool,
-    /// Deductions of quantity are positive; of price and costs negative.
+    /// Positive for deductions of quantity, negative for deductions of price and costs.
     pub satz: Option<Zahl>,
     pub einheit: SatzEinheit,
-    /// Quantity: brutto, vorher; price: grundpreis, vorher; costs per t: brutto, netto, nach:CODE. null where the rate is
-    /// of nothing.
+    /// Reference of the rate. Quantity: brutto, vorher; price: grundpreis, vorher; costs per t: brutto,
+    /// netto, nach:CODE. null if the rate refers to nothing.
     pub bezug: Option<String>,
     pub zeilen: Vec<SchrittZeile>,
-    /// Of a staffel: each interval at its own rate, instead of the whole difference at that of the last one.
+    /// For a staffel: each interval counts at its own rate, instead of the whole difference at the rate of
+    /// the last one.
     pub gestaffelt: bool,
     pub fehlt: Fehlt,
 }
 
-/// A row of a table, both ends included, or an interval of a staffel, up to and with its end.
+/// A row of a table, both ends included, or an interval of a staffel, up to and including its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsSchrittZeile")]
 pub struct SchrittZeile {
@@ -192,7 +195,7 @@ pub struct SchrittZeile {
     pub satz: Zahl,
 }
 
-/// The code of a step after which costs are asked, in `nach:CODE`.
+/// Returns the code in `nach:CODE`: the step after which the weight for costs is taken.
 pub(super) fn after(bezug: &str) -> Option<&str> {
     bezug.strip_prefix("nach:")
 }

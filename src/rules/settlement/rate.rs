@@ -1,11 +1,11 @@
-//! Rates of a step: exact fractions, rounded only where they become a printed figure (D29f).
+//! Rates of a step: exact fractions, rounded only when they become a printed figure (D29f).
 
 use crate::rules::fixed::{TooLarge, Zahl, divide_rounded};
 
 /// Millionths in one.
 pub(super) const ONE: i128 = 1_000_000;
 
-/// Decimals of a rate that is a difference times a rate: six of each.
+/// Decimals of a difference times a rate: six of each.
 const PLACES: usize = 12;
 
 /// A rate in per cent, in EUR/t or in EUR; the denominator is positive.
@@ -22,42 +22,43 @@ impl Rate {
         Rate { numerator: i128::from(satz.units()) * ONE, denominator: ONE * ONE }
     }
 
-    /// A difference in millionths times a rate.
+    /// Multiplies a difference in millionths by a rate.
     pub fn times(difference: i128, satz: Zahl) -> Rate {
         Rate { numerator: difference * i128::from(satz.units()), denominator: ONE * ONE }
     }
 
-    /// So many steps of a rate each.
+    /// Multiplies a number of steps by a rate.
     pub fn steps(count: i128, satz: Zahl) -> Rate {
         Rate::times(count * ONE, satz)
     }
 
-    /// The sum of two rates that are both made of differences.
+    /// Adds two rates that were both made of differences.
     pub fn plus(self, other: Rate) -> Rate {
         Rate { numerator: self.numerator + other.numerator, ..self }
     }
 
-    /// `difference / (100 − basis)` in per cent, plus a handling loss in per cent: shrink to a standard weight.
+    /// Shrink to a standard weight: `difference / (100 − basis)` in per cent, plus a handling loss in per
+    /// cent.
     pub fn standard_weight(difference: i128, basis: Zahl, handling: Zahl) -> Rate {
         let rest = 100 * ONE - i128::from(basis.units());
         let numerator = 100 * difference * ONE + i128::from(handling.units()) * rest;
         Rate { numerator, denominator: ONE * rest }
     }
 
-    /// This rate of a reference, rounded half away from zero; `divisor` is what the units of both make of one unit of the
-    /// result.
+    /// Applies the rate to a reference, rounded half away from zero; `divisor` converts the product of both
+    /// units into the unit of the result.
     pub fn of_reference(self, reference: i128, divisor: i128) -> Result<i128, TooLarge> {
         let product = self.numerator.checked_mul(reference).ok_or(TooLarge)?;
         Ok(divide_rounded(product, self.denominator.checked_mul(divisor).ok_or(TooLarge)?))
     }
 
-    /// All its decimals, with a point; none where they do not end.
+    /// The rate with all its decimals and a point; `None` if the decimals do not end.
     pub fn text(self) -> Option<String> {
         (self.denominator == ONE * ONE).then(|| decimals(self.numerator, PLACES))
     }
 }
 
-/// A value without the zeros at its end: "1.5", "13".
+/// Formats a value without trailing zeros: "1.5", "13".
 pub fn plain(wert: Zahl) -> String {
     decimals(i128::from(wert.units()), 6)
 }

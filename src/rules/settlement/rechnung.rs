@@ -1,4 +1,4 @@
-//! A note that was computed, as it is printed, sent and stored (D29f, D29l).
+//! A computed receipt, as it is printed, sent and stored (D29f, D29l).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -9,7 +9,7 @@ use super::values::Grund;
 use crate::rules::fixed::{Money, Price, Quantity, TooLarge, Zahl, divide_rounded};
 use crate::rules::receipt::net_amount;
 
-/// What a limit or a step finds.
+/// A finding of a limit or a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsBefund")]
 pub struct Befund {
@@ -23,7 +23,7 @@ pub struct Befund {
     pub text: String,
 }
 
-/// A printed figure, in the unit that the effect of its row says.
+/// A printed figure; the effect of its row determines its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Groesse {
     Kg(Quantity),
@@ -41,7 +41,7 @@ impl Serialize for Groesse {
     }
 }
 
-/// A row as it is stored, in which a figure does not say what it is of.
+/// A row as it is stored, in which a figure does not state its unit.
 #[derive(Deserialize)]
 struct StoredZeile {
     nr: i64,
@@ -93,7 +93,8 @@ impl From<StoredZeile> for Zeile {
 /// Millionths in a cent.
 const CENT: i64 = 10_000;
 
-/// A printed row: `ergebnis` is `satz` of `bezug`, rounded to whole kg, to the decimals of the price or to the cent.
+/// A printed row: `ergebnis` is `satz` applied to `bezug`, rounded to whole kg, to the decimals of the price
+/// or to the cent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "StoredZeile")]
 #[schemars(rename = "AbrechnungsZeile", !from)]
@@ -103,24 +104,24 @@ pub struct Zeile {
     pub text: String,
     pub wirkung: Wirkung,
     pub merkmal: Option<String>,
-    /// null for what is the same for each note.
+    /// null for a step that is the same for each receipt.
     pub wert: Option<Zahl>,
-    /// The rate with all its decimals; null where they do not end, and rechnung says it.
+    /// The rate with all its decimals; null if they do not end, and then `rechnung` states it.
     pub satz: Option<String>,
-    /// Of a standardgewicht and a staffel by intervals: how the rate follows from the value.
+    /// For a standardgewicht, and for a staffel by intervals: how the rate follows from the value.
     pub rechnung: Option<String>,
     pub einheit: SatzEinheit,
-    /// The row of the table, or the interval of the staffel, that the value is in.
+    /// The row of the table, or the interval of the staffel, that contains the value.
     pub treffer: Option<SchrittZeile>,
-    /// kg of quantities and costs, EUR/t of prices; null where the rate is of nothing.
+    /// kg for quantities and costs, EUR/t for prices; null if the rate refers to nothing.
     pub bezug: Option<Groesse>,
-    /// kg, EUR/t or EUR, with the sign of the farmer: what he loses is below 0.
+    /// kg, EUR/t or EUR, from the farmer's point of view: a loss is below 0.
     pub ergebnis: Groesse,
-    /// What is left: kg or EUR/t; null for costs.
+    /// What is left, in kg or EUR/t; null for costs.
     pub danach: Option<Groesse>,
 }
 
-/// A note that was computed. What a value that is missing leaves unknown is none.
+/// A computed receipt. Figures that depend on a missing value are `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AbrechnungsRechnung")]
 pub struct Rechnung {
@@ -133,17 +134,17 @@ pub struct Rechnung {
     pub preis_je_t: Option<Price>,
     /// Net weight times price.
     pub ware: Option<Money>,
-    /// Sum of the rows of costs.
+    /// Sum of the cost rows.
     pub kosten: Option<Money>,
-    /// Goods and costs.
+    /// Goods plus costs.
     pub summe: Option<Money>,
     pub zeilen: Vec<Zeile>,
-    /// What a limit or a step has against it.
+    /// Findings of limits and steps against it.
     pub befunde: Vec<Befund>,
 }
 
 impl Rechnung {
-    /// A note without a scheme, whose net weight is known (D23): what was deducted is one row.
+    /// A receipt without a scheme, whose net weight is known (D23): its deduction becomes one row.
     pub fn as_stated(
         menge: Quantity,
         netto_kg: Option<Quantity>,

@@ -1,4 +1,4 @@
-//! What is measured of raw goods (D29a). A value that is absent was not measured; 0 is a value.
+//! Measured values of raw goods (D29a). An absent value was not measured; 0 is a value.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use crate::choice;
 use crate::rules::fixed::{Quantity, Zahl, divide_rounded};
 
 choice! {
-    /// How the values of several notes become one (D29e, mittelung partie).
+    /// How the values of several receipts become one (D29e, mittelung partie).
     pub enum Mittel {
-        /// By the delivered weight.
+        /// The mean, weighted by the delivered weight.
         Gewogen = "gewogen",
-        /// The largest, which is the worst.
+        /// The largest value, which is the worst.
         Maximum = "maximum",
-        /// Not at all.
+        /// No mean.
         Keins = "keins",
     }
 }
 
 choice! {
-    /// Why a note waits for a person.
+    /// Why a receipt waits for a person.
     pub enum Grund {
         Grenzwert = "GRENZWERT",
         MerkmalFehlt = "MERKMAL_FEHLT",
@@ -33,38 +33,38 @@ choice! {
 }
 
 choice! {
-    /// Who measured.
+    /// Where a value was measured.
     pub enum Quelle {
-        /// At the scale, when the lorry came.
+        /// At the scale, when the lorry arrived.
         Annahme = "annahme",
         Labor = "labor",
         Nachanalyse = "nachanalyse",
     }
 }
 
-/// A value of a note.
+/// A value of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Messwert {
-    /// The code of what was measured.
+    /// Code of the Merkmal.
     pub merkmal: String,
     pub wert: Zahl,
 }
 
-/// What can be measured: a value has so many decimals and this unit.
+/// Something that can be measured, with the decimals and the unit of its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merkmal {
     pub code: String,
     pub bezeichnung: String,
     pub einheit: String,
-    /// 0 to 3.
+    /// Decimals, 0 to 3.
     pub stellen: i64,
     pub mittel: Mittel,
 }
 
-/// The values of a note by the code of what was measured. Whatever its unit, a value is a decimal of six places.
+/// The values of a receipt by the code of the Merkmal. Whatever its unit, a value has six decimals.
 pub type Werte = BTreeMap<String, Zahl>;
 
-/// What each company knows from the beginning (D29a): code, name, unit, decimals, mean.
+/// The Merkmale that each company has from the beginning (D29a): code, name, unit, decimals, mean.
 pub const SHIPPED: &[(&str, &str, &str, i64, Mittel)] = &[
     ("feuchte", "Feuchte", "%", 1, Mittel::Gewogen),
     ("besatz", "Besatz", "%", 2, Mittel::Gewogen),
@@ -87,13 +87,13 @@ pub const SHIPPED: &[(&str, &str, &str, i64, Mittel)] = &[
     ("vollgerste", "Vollgerste", "%", 1, Mittel::Gewogen),
 ];
 
-/// A value at so many decimals, half away from zero: 15.05 is 15.1, 15.04 is 15.0 (D29a).
+/// Rounds a value to `stellen` decimals, half away from zero: 15.05 is 15.1, 15.04 is 15.0 (D29a).
 pub fn rounded(wert: Zahl, stellen: i64) -> Zahl {
     let grid = grid(stellen);
     Zahl::from_units((divide_rounded(i128::from(wert.units()), i128::from(grid)) as i64).saturating_mul(grid))
 }
 
-/// Millionths in the last decimal.
+/// Millionths in one unit of the last decimal.
 pub(super) fn grid(stellen: i64) -> i64 {
     10i64.pow(6 - stellen.clamp(0, 6) as u32)
 }
@@ -102,9 +102,9 @@ fn whole_kg(menge: Quantity) -> i128 {
     divide_rounded(i128::from(menge.units()), i128::from(Quantity::UNIT))
 }
 
-/// One value for several notes of a partie, each with its delivered weight, rounded to whole kg: `Σ(wert × kg) / Σ kg`, or the
-/// largest, at the decimals of the Merkmal (D29e). A note without the value, or a Merkmal that has no mean, is why there is
-/// none. Of equal values it is that value.
+/// Combines the values of several receipts of a partie, each with its delivered weight rounded to whole kg:
+/// `Σ(wert × kg) / Σ kg`, or the largest value, at the decimals of the Merkmal (D29e). Fails if a receipt
+/// lacks the value or the Merkmal has no mean; equal values need no mean.
 pub fn mean(merkmal: &Merkmal, werte: &[(Option<Zahl>, Quantity)]) -> Result<Zahl, Grund> {
     let known: Option<Vec<(i128, i128)>> =
         werte.iter().map(|(wert, kg)| Some((i128::from((*wert)?.units()), whole_kg(*kg)))).collect();

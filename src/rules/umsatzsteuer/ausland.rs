@@ -1,5 +1,5 @@
-//! What is declared of goods to and from other countries of the EU (D35): the recapitulative statement (ZM), and when
-//! Intrastat begins.
+//! Declarations of trade with other EU countries (D35): the recapitulative statement (ZM), and when Intrastat
+//! begins.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,20 @@ use crate::rules::day::Day;
 use crate::rules::fixed::{Money, TooLarge};
 use crate::rules::tax::Gebiet;
 
-/// Beyond it in a quarter, or in one of the four before, the statement is monthly (§ 18a (1) UStG).
+/// The statement is monthly if the deliveries of a quarter, or of one of the four before, exceed this (§ 18a
+/// (1) UStG).
 const MONATLICH_UEBER: Money = Money::whole(50_000);
 
-/// How many quarters decide it.
+/// Quarters that decide this: the current one and those before.
 const QUARTALE: i64 = 5;
 
-/// Of a year on: arrivals and dispatches of a year, beyond which they are declared (IHK Siegen, IHK Nordschwarzwald).
+/// Thresholds by their first year: arrivals and dispatches of a year must be declared beyond them (IHK
+/// Siegen, IHK Nordschwarzwald).
 const SCHWELLEN: &[(i64, Money, Money)] = &[(2025, Money::whole(3_000_000), Money::whole(1_000_000))];
 
 choice! {
-    /// What of a customer is declared in a row of its own (§ 18a (7) UStG). Triangular trade (D) is not among them: no
-    /// document says that it is one.
+    /// The kind of sale, which has its own row for each customer (§ 18a (7) UStG). Triangular trade (D) is
+    /// missing, because no document states it.
     pub enum ZmArt {
         Lieferung = "L",
         Leistung = "S",
@@ -32,8 +34,8 @@ choice! {
 }
 
 impl ZmArt {
-    /// The row to which a group belongs; none where it is not declared. A service is one whose tax a business elsewhere in
-    /// the EU owes (§ 18a (2) UStG).
+    /// Returns the kind of row for a group; `None` if it is not declared. A service is one whose tax a
+    /// business elsewhere in the EU owes (§ 18a (2) UStG).
     pub fn of(umsatz: &Umsatz) -> Option<ZmArt> {
         match umsatz.fall {
             Fall::ErloesIg => Some(ZmArt::Lieferung),
@@ -43,18 +45,18 @@ impl ZmArt {
     }
 }
 
-/// A row of the statement: what a customer got.
+/// A row of the statement: the sales of one kind to one customer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ZmZeile {
     pub ust_id: String,
     pub art: ZmArt,
-    /// To the cent; negative where credits outweigh.
+    /// To the cent; negative if credits outweigh.
     pub summe: Money,
-    /// As it is declared: cents are cut off, towards zero.
+    /// As declared: cents are cut off, towards zero.
     pub summe_euro: i64,
 }
 
-/// The statement, by the customer's VAT id and the kind.
+/// Builds the statement, ordered by the customer's VAT id and the kind.
 pub fn zm<'a>(betraege: impl IntoIterator<Item = (&'a str, ZmArt, Money)>) -> Result<Vec<ZmZeile>, TooLarge> {
     let mut summen: BTreeMap<(&str, ZmArt), Money> = BTreeMap::new();
     for (ust_id, art, betrag) in betraege {
@@ -70,30 +72,31 @@ pub fn zm<'a>(betraege: impl IntoIterator<Item = (&'a str, ZmArt, Money)>) -> Re
     Ok(summen.into_iter().map(zeile).collect())
 }
 
-/// What was delivered into the EU in a quarter; services do not count for it.
+/// Deliveries into the EU in a quarter; services do not count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Quartal {
     pub jahr: i64,
     /// 1 to 4.
     pub quartal: i64,
     pub summe: Money,
-    /// Whether it is more than 50,000 EUR: then the statement is monthly in it and the four that follow.
+    /// Whether they exceed 50,000 EUR: then the statement is monthly in this quarter and the four that
+    /// follow.
     pub ueberschritten: bool,
 }
 
-/// Quarters since the year 0.
+/// Number of quarters since the year 0.
 fn quartal(day: Day) -> i64 {
     day.year() * 4 + i64::from(day.month() - 1) / 3
 }
 
-/// The first day whose deliveries decide about the statement of a day.
+/// The first day whose deliveries affect the statement of a day.
 pub fn quartale_ab(bis: Day) -> Day {
     let first = quartal(bis) - (QUARTALE - 1);
     let month = i8::try_from(first.rem_euclid(4) * 3 + 1).unwrap_or(1);
     Day::in_month(first.div_euclid(4), month, 1)
 }
 
-/// The quarter of a day and the four before it, the earliest first.
+/// Returns the quarter of a day and the four before it, the earliest first.
 pub fn quartale(umsaetze: &[Umsatz], bis: Day) -> Result<Vec<Quartal>, TooLarge> {
     let last = quartal(bis);
     (last - (QUARTALE - 1)..=last)
@@ -117,7 +120,7 @@ pub fn quartale(umsaetze: &[Umsatz], bis: Day) -> Result<Vec<Quartal>, TooLarge>
 pub struct IntrastatJahr {
     pub jahr: i64,
     pub eingaenge: Money,
-    /// Null where that of the year is not known.
+    /// Null if the threshold of the year is unknown.
     pub schwelle_eingaenge: Option<Money>,
     pub eingaenge_ueberschritten: bool,
     pub versendungen: Money,
@@ -125,7 +128,7 @@ pub struct IntrastatJahr {
     pub versendungen_ueberschritten: bool,
 }
 
-/// The years of a period, the earliest first.
+/// Returns each year of a period, the earliest first.
 pub fn intrastat(umsaetze: &[Umsatz], von: Day, bis: Day) -> Result<Vec<IntrastatJahr>, TooLarge> {
     (von.year()..=bis.year()).map(|jahr| of_year(umsaetze, jahr)).collect()
 }

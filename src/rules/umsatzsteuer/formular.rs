@@ -1,5 +1,5 @@
-//! The figures (Kennzahlen) of the VAT return (D35). The form computes the tax of the common rates from whole euros, so that
-//! it differs by cents from what the documents say: both are given.
+//! The figures (Kennzahlen) of the VAT return (D35). The form computes the tax of the common rates from whole
+//! euros and so differs by cents from the documents: both amounts are given.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use crate::rules::buchung::Fall;
 use crate::rules::fixed::{Money, Percent, TooLarge};
 use crate::rules::tax::{Gebiet, share};
 
-/// Where the form has the tax of a base.
+/// Where the form states the tax of a base.
 #[derive(Debug, Clone, Copy)]
 enum Steuer {
     Keine,
-    /// The form computes it from whole euros.
+    /// Computed by the form from whole euros.
     Berechnet,
     /// In cents, in a figure of its own.
     Kennzahl(u8),
-    /// In this figure, which has no base; no document says how much it is.
+    /// In this figure, which has no base; no document states the amount.
     Unbekannt,
 }
 
 use Steuer::{Berechnet, Keine, Unbekannt};
 
-/// To which figures a case goes: its rate in per cent and the partner's place where they matter; the figures of its base,
-/// of its tax, and of the input tax.
+/// Maps a case to figures: case, its rate in per cent and the partner's place (if they matter); then the
+/// figures of its base, of its tax and of the input tax.
 type Zuordnung = (Fall, Option<i64>, Option<Gebiet>, Option<u8>, Steuer, Option<u8>);
 
-/// The form of 2026 (BMF 2025-12-29, III C 3 – S 7344/00039/007/036). The first row that fits is taken; a case without a
-/// row is in no figure. Purchases from flat-rate farmers (§ 24 UStG) are ordinary input tax.
+/// The form of 2026 (BMF 2025-12-29, III C 3 – S 7344/00039/007/036). The first matching row applies; a case
+/// without a row is in no figure. Purchases from flat-rate farmers (§ 24 UStG) are ordinary input tax.
 const FORMULAR_2026: &[Zuordnung] = &[
     (Fall::Erloes, Some(19), None, Some(81), Berechnet, None),
     (Fall::Erloes, Some(7), None, Some(86), Berechnet, None),
@@ -50,11 +50,11 @@ const FORMULAR_2026: &[Zuordnung] = &[
     (Fall::AufwandIg, None, None, Some(95), Steuer::Kennzahl(98), Some(61)),
     (Fall::Aufwand13b, None, Some(Gebiet::Eu), Some(46), Steuer::Kennzahl(47), Some(67)),
     (Fall::Aufwand13b, None, None, Some(84), Steuer::Kennzahl(85), Some(67)),
-    // the tax is in the notice of the customs, not in the supplier's invoice
+    // The customs notice states the tax, not the supplier's invoice.
     (Fall::AufwandEinfuhr, None, None, Some(62), Unbekannt, None),
 ];
 
-/// What the form calls its figures.
+/// The name of a figure on the form.
 fn bezeichnung(kennzahl: u8) -> &'static str {
     match kennzahl {
         21 => "Sonstige Leistungen an Unternehmer in anderen EU-Ländern (§ 18b Satz 1 Nr. 2 UStG)",
@@ -81,39 +81,40 @@ fn bezeichnung(kennzahl: u8) -> &'static str {
     }
 }
 
-/// The forms, each from its year on.
+/// The forms, each with the first year in which it is valid.
 const FORMULARE: &[(i64, &[Zuordnung])] = &[(2026, FORMULAR_2026)];
 
-/// The form of a year, with its own year: the newest that is known then; none of years before the first.
+/// Returns the newest form valid in a year, with its own year; `None` for years before the first form.
 fn formular(jahr: i64) -> Option<(i64, &'static [Zuordnung])> {
     FORMULARE.iter().rev().find(|(ab, _)| *ab <= jahr).copied()
 }
 
-/// The year of the form whose figures hold in a year; none where they are not known.
+/// Returns the year of the form whose figures apply in a year; `None` if they are unknown.
 pub fn formular_jahr(jahr: i64) -> Option<i64> {
     formular(jahr).map(|(ab, _)| ab)
 }
 
-/// A figure of the form, over the documents of a period.
+/// A figure of the form, summed over the documents of a period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kennzahl {
     pub kennzahl: u8,
     /// German, as the form calls it.
     pub bezeichnung: &'static str,
-    /// Where the form has the tax; null where it computes it itself, or there is none.
+    /// The figure that states the tax; null if the form computes the tax itself or there is none.
     pub steuer_kennzahl: Option<u8>,
-    /// Net, to the cent; null of input tax of which the documents have the tax.
+    /// Net, to the cent; null for input tax, where the documents supply only the tax.
     pub basis: Option<Money>,
-    /// As the form has it: cents are cut off, towards zero. Null where it has only the tax.
+    /// As on the form: cents are cut off, towards zero. Null if the form states only the tax.
     pub basis_euro: Option<i64>,
-    /// As the documents have it; where the company owes it, as it is computed of each document. Null where there is none.
+    /// As stated in the documents; where the company owes the tax, as computed for each document. Null if
+    /// there is none.
     pub steuer: Option<Money>,
     pub steuer_formular: Option<Money>,
-    /// What the form has more than the documents.
+    /// By how much the tax on the form exceeds that of the documents.
     pub differenz: Option<Money>,
 }
 
-/// What the documents of a case and a rate come to.
+/// Totals of the documents of one case and rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FallSumme {
     pub fall: Fall,
@@ -122,12 +123,12 @@ pub struct FallSumme {
     pub steuer: Money,
 }
 
-/// What a group of a document brings to a figure.
+/// The contribution of a document's group to a figure.
 #[derive(Debug, Clone, Copy)]
 pub struct Beitrag {
     pub kennzahl: u8,
     basis: Option<Money>,
-    /// None where the figure has no tax.
+    /// `None` if the figure has no tax.
     pub steuer: Option<Money>,
     satz: Option<Percent>,
     wo: Steuer,
@@ -142,8 +143,9 @@ struct Summe {
     is_unbekannt: bool,
 }
 
-/// What a group brings to the figures: its base with its tax, and the input tax. A Kleinunternehmer declares no sales of
-/// its own and deducts nothing, but owes the tax of acquisitions and § 13b (§ 19 UStG).
+/// Returns what a group contributes to the figures: its base with its tax, and the input tax. A
+/// Kleinunternehmer declares no sales of its own and deducts nothing, but owes the tax of acquisitions and §
+/// 13b (§ 19 UStG).
 pub fn beitraege(umsatz: &Umsatz, is_kleinunternehmer: bool) -> impl Iterator<Item = Beitrag> + use<> {
     let Umsatz { satz, basis, steuer, .. } = *umsatz;
     let both = zuordnung(umsatz).map(|&(fall, _, _, of_basis, wo, of_vorsteuer)| {
@@ -167,11 +169,11 @@ pub fn beitraege(umsatz: &Umsatz, is_kleinunternehmer: bool) -> impl Iterator<It
     both.into_iter().flatten().flatten()
 }
 
-/// The figures by their number, and what they are made of.
+/// Returns the figures by number, and the totals of the cases they consist of.
 ///
 /// # Errors
 ///
-/// A sum that is too large.
+/// If a sum is too large.
 pub fn kennzahlen(
     umsaetze: &[Umsatz],
     is_kleinunternehmer: bool,
@@ -253,7 +255,8 @@ mod tests {
         }
     }
 
-    /// Kennzahl, basis, whole euros, tax as printed, tax of the form; of figures without a base or a tax nothing.
+    /// Kennzahl; base and whole euros; tax as printed and tax on the form. `None` if the figure has no base
+    /// or no tax.
     type Row = (u8, Option<(i64, i64)>, Option<(i64, i64)>);
 
     fn rows(umsaetze: &[Umsatz], is_kleinunternehmer: bool) -> Vec<Row> {
@@ -269,7 +272,7 @@ mod tests {
         kennzahlen.into_iter().map(row).collect()
     }
 
-    /// The documents of the worked examples of D32, October; the last two are what a cash day sells.
+    /// The documents of the worked examples of D32, October; the last two are the sales of a cash day.
     fn october() -> Vec<Umsatz> {
         let eu = |umsatz: Umsatz| Umsatz { gebiet: Gebiet::Eu, ..umsatz };
         vec![
@@ -344,7 +347,7 @@ mod tests {
                 abroad(umsatz(Fall::Aufwand13b, Some(1900), 10_000, 0), Gebiet::Drittland),
                 &[(67, None, Some((1_900, 1_900))), (84, Some((10_000, 100)), Some((1_900, 1_900)))],
             ),
-            // what is entered is the tax of the customs, not the value of the goods
+            // The entered amount is the tax of the customs, not the value of the goods.
             (umsatz(Fall::AufwandEinfuhr, None, 100, 0), &[(62, None, None)]),
             (umsatz(Fall::AufwandOhne, None, 100, 0), &[]),
         ];

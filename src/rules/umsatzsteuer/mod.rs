@@ -1,5 +1,5 @@
-//! Figures for the VAT return, the recapitulative statement and Intrastat (D35), from the groups of final invoices (D33).
-//! They are a help: they go by the date of the document and file nothing.
+//! Figures for the VAT return, the recapitulative statement and Intrastat (D35), from the groups of final
+//! invoices (D33). They are an aid: they go by the date of the document, and nothing is filed.
 
 mod ausland;
 mod formular;

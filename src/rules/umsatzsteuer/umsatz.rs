@@ -1,4 +1,4 @@
-//! What the reports count.
+//! The input of the VAT reports.
 
 use crate::rules::buchung::Fall;
 use crate::rules::day::Day;
@@ -11,12 +11,12 @@ pub struct Umsatz {
     /// Date of the document.
     pub datum: Day,
     pub fall: Fall,
-    /// Rate in per cent; none where the case has none.
+    /// Rate in per cent; `None` if the case has no rates.
     pub satz: Option<Percent>,
-    /// Where the partner is.
+    /// Place of the partner.
     pub gebiet: Gebiet,
-    /// Net.
+    /// Net amount.
     pub basis: Money,
-    /// As the document has it: 0 where the company owes it itself.
+    /// Tax as the document states it: 0 if the company owes it itself.
     pub steuer: Money,
 }

@@ -1,4 +1,4 @@
-//! `abrechnung`: settles the notes of a supplier, or says what that would come to.
+//! `abrechnung`: settles the goods receipts of a supplier, or previews the result.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -17,13 +17,19 @@ pub enum Command {
     /// Sagen, was eine Abrechnung ergäbe; gespeichert wird nichts
     #[command(
         override_usage = "partnerd abrechnung vorschau [OPTIONEN]\n       --tenant <FIRMA> --partner <KUNDENNR>",
-        after_help = "Beispiele:\n  partnerd abrechnung vorschau --partner L-2001 \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  \
+                      partnerd abrechnung vorschau --partner L-2001 \\\n      \
+                      --tenant \"Mühle Beispiel\""
     )]
     Vorschau(Auswahl),
     /// Annahmescheine abrechnen: eine Gutschrift
     #[command(
         override_usage = "partnerd abrechnung anlegen [OPTIONEN]\n       --tenant <FIRMA> --partner <KUNDENNR>",
-        after_help = "Beispiele:\n  partnerd abrechnung anlegen --partner L-2001 \\\n      --tenant \"Mühle Beispiel\" --abschliessen\n  partnerd abrechnung anlegen --partner L-2001 \\\n      --tenant \"Mühle Beispiel\" --art abschlag --prozent 80"
+        after_help = "Beispiele:\n  \
+                      partnerd abrechnung anlegen --partner L-2001 \\\n      \
+                      --tenant \"Mühle Beispiel\" --abschliessen\n  \
+                      partnerd abrechnung anlegen --partner L-2001 \\\n      \
+                      --tenant \"Mühle Beispiel\" --art abschlag --prozent 80"
     )]
     Anlegen {
         #[command(flatten)]
@@ -75,7 +81,7 @@ pub struct Auswahl {
 }
 
 impl Auswahl {
-    /// The same as the interface is sent (D29g).
+    /// The request body that the interface takes for the same settlement (D29g).
     fn body(&self) -> Value {
         let number = |typed: &Option<String>| typed.as_ref().map(|typed| typed.replace(',', "."));
         let mut body = json!({
@@ -117,7 +123,7 @@ fn preview(auswahl: &Auswahl, config: &Config, terminal: &Terminal) -> Outcome {
     Ok(())
 }
 
-/// A line for each item, and the sums.
+/// Lists each item on a line, then the sums.
 fn lines(seen: &AbrechnungsVorschau) -> Vec<String> {
     let mut lines = Vec::new();
     for item in &seen.positionen {

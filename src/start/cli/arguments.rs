@@ -33,9 +33,10 @@ const HANDBOOK: &str = "Das Handbuch: /usr/share/doc/partnerd/handbuch (Debian),
 #[derive(Subcommand)]
 pub enum Command {
     /// Die Datenbank öffnen oder anlegen und bedienen, bis Strg-C
-    #[command(
-        after_help = "Beispiele:\n  partnerd serve --listen 0.0.0.0:8080\n  partnerd --db /daten/partnerd.db \\\n      --config /etc/partnerd.toml serve"
-    )]
+    #[command(after_help = "Beispiele:\n  \
+                            partnerd serve --listen 0.0.0.0:8080\n  \
+                            partnerd --db /daten/partnerd.db \\\n      \
+                            --config /etc/partnerd.toml serve")]
     Serve(serve::Arguments),
     /// Eine neue partnerd-demo.db mit den Daten einer Mühle bedienen
     #[command(after_help = "Beispiele:\n  partnerd demo")]
@@ -46,19 +47,29 @@ pub enum Command {
     /// Firmen und ihre Einstellungen
     #[command(
         subcommand,
-        after_help = "Beispiele:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant set \"Mühle Beispiel\" \\\n      negativbestand=ablehnen"
+        after_help = "Beispiele:\n  \
+                      partnerd tenant create \"Mühle Beispiel\"\n  \
+                      partnerd tenant set \"Mühle Beispiel\" \\\n      \
+                      negativbestand=ablehnen"
     )]
     Tenant(tenant::Command),
     /// Schlüssel der Programme
     #[command(
         subcommand,
-        after_help = "Beispiele:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key list\n  partnerd key deactivate 3f2a9c01b4d7"
+        after_help = "Beispiele:\n  \
+                      partnerd key create --tenant \"Mühle Beispiel\" \\\n      \
+                      --label shop --for shop --out shop.key\n  \
+                      partnerd key list\n  \
+                      partnerd key deactivate 3f2a9c01b4d7"
     )]
     Key(key::Command),
     /// Personen, die den Leitstand benutzen
     #[command(
         subcommand,
-        after_help = "Beispiele:\n  partnerd user create Erika --role verwalten\n  partnerd user list\n  partnerd user link Erika"
+        after_help = "Beispiele:\n  \
+                      partnerd user create Erika --role verwalten\n  \
+                      partnerd user list\n  \
+                      partnerd user link Erika"
     )]
     User(user::Command),
     /// Belege abschließen oder als erledigt vermerken
@@ -70,19 +81,25 @@ pub enum Command {
     /// Annahmescheine eines Lieferanten abrechnen
     #[command(
         subcommand,
-        after_help = "Beispiele:\n  partnerd abrechnung vorschau --partner L-2001 \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  \
+                      partnerd abrechnung vorschau --partner L-2001 \\\n      \
+                      --tenant \"Mühle Beispiel\""
     )]
     Abrechnung(abrechnung::Command),
     /// Rechnungen für den Steuerberater ausgeben, Daten für die Betriebsprüfung
     #[command(
         subcommand,
-        after_help = "Beispiele:\n  partnerd export datev --tenant \"Mühle Beispiel\" \\\n      --bis 2026-10-31 --out /mnt/usb"
+        after_help = "Beispiele:\n  \
+                      partnerd export datev --tenant \"Mühle Beispiel\" \\\n      \
+                      --bis 2026-10-31 --out /mnt/usb"
     )]
     Export(export::Command),
     /// Zahlen für Umsatzsteuer, Zusammenfassende Meldung und Intrastat
     #[command(
         subcommand,
-        after_help = "Beispiele:\n  partnerd bericht umsatzsteuer --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
+        after_help = "Beispiele:\n  \
+                      partnerd bericht umsatzsteuer --tenant \"Mühle Beispiel\" \\\n      \
+                      --von 2026-10-01 --bis 2026-10-31"
     )]
     Bericht(bericht::Command),
     /// Eine Person vergessen (DSGVO)
@@ -94,13 +111,18 @@ pub enum Command {
     /// Das Protokoll aller Anfragen
     #[command(
         subcommand,
-        after_help = "Beispiele:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit verify\n  partnerd audit rollover --days 90 --export alt.jsonl"
+        after_help = "Beispiele:\n  \
+                      partnerd audit list --status 401 --since 2026-07-01\n  \
+                      partnerd audit verify\n  \
+                      partnerd audit rollover --days 90 --export alt.jsonl"
     )]
     Audit(audit::Command),
     /// Stammdaten aus JSON, CSV oder einer Tabelle übernehmen
-    #[command(
-        after_help = "Beispiele:\n  partnerd import kunden kunden.csv \\\n      --tenant \"Mühle Beispiel\" --dry-run\n  partnerd import dsfinvk export.zip \\\n      --tenant \"Mühle Beispiel\""
-    )]
+    #[command(after_help = "Beispiele:\n  \
+                            partnerd import kunden kunden.csv \\\n      \
+                            --tenant \"Mühle Beispiel\" --dry-run\n  \
+                            partnerd import dsfinvk export.zip \\\n      \
+                            --tenant \"Mühle Beispiel\"")]
     Import(import::Arguments),
     /// Die Datenbank sichern, auch neben einem Server, und die Kopie prüfen
     #[command(after_help = "Beispiele:\n  partnerd backup /mnt/usb/partnerd-heute.db")]

@@ -1,4 +1,4 @@
-//! `audit`: the log of all requests, and that of what people and commands did.
+//! `audit`: the log of all requests, and the log of what people and commands changed.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -33,16 +33,18 @@ const ROWS_SHOWN: i64 = 100;
 
 const PAUSE_BETWEEN_STEPS: Duration = Duration::from_millis(5);
 
-/// How long a running server is waited for until it has taken its journal in, and how often that is looked at.
+/// How long the command waits for a running server to move its journal into the database, and the pause
+/// between checks.
 const JOURNAL_WAIT_MAX: Duration = Duration::from_secs(10);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Die neuesten Zeilen zeigen
-    #[command(
-        after_help = "Beispiele:\n  partnerd audit list --status 401 --since 2026-07-01\n  partnerd audit list --tenant \"Mühle Beispiel\" \\\n      --csv > log.csv"
-    )]
+    #[command(after_help = "Beispiele:\n  \
+                            partnerd audit list --status 401 --since 2026-07-01\n  \
+                            partnerd audit list --tenant \"Mühle Beispiel\" \\\n      \
+                            --csv > log.csv")]
     List {
         #[command(flatten)]
         rows: Rows,
@@ -51,15 +53,21 @@ pub enum Command {
         status: Option<u16>,
     },
     /// Zeigen, was Personen und die Kommandozeile geändert haben, das Neueste zuerst
-    #[command(
-        after_help = "Beispiele:\n  partnerd audit changes --since 2026-07-01\n  partnerd audit changes --tenant \"Mühle Beispiel\" \\\n      --csv > changes.csv"
-    )]
+    #[command(after_help = "Beispiele:\n  \
+                            partnerd audit changes --since 2026-07-01\n  \
+                            partnerd audit changes --tenant \"Mühle Beispiel\" \\\n      \
+                            --csv > changes.csv")]
     Changes(Rows),
     /// Alte Anfragen löschen; der Server tut das jeden Tag von selbst
     #[command(after_help = "Beispiele:\n  partnerd audit rollover --days 90 --export alt.jsonl")]
     Rollover {
         /// Tage, die bleiben
-        #[arg(long, value_name = "N", default_value_t = audit::DAYS, value_parser = clap::value_parser!(i64).range(1..))]
+        #[arg(
+            long,
+            value_name = "N",
+            default_value_t = audit::DAYS,
+            value_parser = clap::value_parser!(i64).range(1..)
+        )]
         days: i64,
         /// Die Zeilen vorher in diese Datei schreiben, je Zeile ein JSON-Objekt
         #[arg(long, value_name = "DATEI")]
@@ -99,7 +107,7 @@ pub struct Rows {
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
     let secret = secret(config, terminal);
-    // What a dead server left is taken in here.
+    // Moves in the journal that a dead server left.
     match lock::without_server(&config.db) {
         Ok(_no_server) => {
             audit::catch_up(&mut connection, &config.db, secret.as_ref(), system_clock())?;
@@ -126,7 +134,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 }
 
 impl Rows {
-    /// Of which key, of which company, from which day on.
+    /// Resolves the filters: the key, the company and the first day.
     fn chosen(&self, connection: &Connection) -> Outcome<(Option<String>, Option<TenantId>, Option<Day>)> {
         let key = self.key.as_deref().map(|key| find_key(connection, public_part(key))).transpose()?;
         let tenant = self.tenant.as_deref().map(|tenant| find_tenant(connection, tenant)).transpose()?;
@@ -135,15 +143,16 @@ impl Rows {
     }
 }
 
-/// A running server takes its journal in every second: what was answered before this command began is waited for
-/// (D20).
+/// Waits for a running server, which moves its journal into the database every second, until everything
+/// answered before this command began is there (D20).
 fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
     let before = audit::segments(database)?;
     let begun = Moment::now();
     while audit::segments(database)?.iter().any(|segment| before.contains(segment)) {
         if begun.elapsed() > JOURNAL_WAIT_MAX {
-            terminal
-                .say("Der Server hat seine neuesten Zeilen nicht übernommen; sie fehlen hier. Warum, sagt sein Protokoll.");
+            terminal.say(
+                "Der Server hat seine neuesten Zeilen nicht übernommen; sie fehlen hier. Warum, sagt sein Protokoll.",
+            );
             break;
         }
         std::thread::sleep(BETWEEN_LOOKS);
@@ -159,7 +168,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
     };
     audit::entries(connection, selection, keep)??;
     if csv {
-        return print_csv(&CSV, entries.iter().map(cells));
+        return print_csv(&CSV, entries.iter().map(cells), terminal);
     }
     terminal.rows(&["Zeit (UTC)", "Antwort", "was", "wer", "Firma", "von", "ms"], &entries, |entry| {
         vec![
@@ -174,7 +183,7 @@ fn list(connection: &Connection, selection: &Selection, csv: bool, terminal: &Te
     })
 }
 
-/// What was asked for, and how often where the row stands for several requests.
+/// Describes what was requested, with a count if the row stands for several requests.
 fn what(entry: &Entry) -> String {
     let asked = format!("{} {}", entry.method, entry.path);
     match entry.count {
@@ -183,7 +192,7 @@ fn what(entry: &Entry) -> String {
     }
 }
 
-/// Who asked: a key with its label, or a person.
+/// Names who sent the request: a key with its label, or a person.
 fn who(entry: &Entry) -> String {
     let key =
         || [&entry.key_id, &entry.key_label].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
@@ -194,7 +203,7 @@ fn milliseconds(entry: &Entry) -> String {
     format!("{}.{}", entry.duration_us / 1_000, entry.duration_us / 100 % 10)
 }
 
-/// New columns come last: scripts may count them.
+/// New columns are appended: scripts may rely on column positions.
 const CSV: [&str; 12] =
     ["at", "status", "method", "path", "key", "tenant", "address", "ms", "count", "code", "label", "person"];
 
@@ -215,8 +224,12 @@ fn cells(entry: &Entry) -> [String; 12] {
     ]
 }
 
-fn print_csv<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> Outcome {
-    let mut writer = Writer::from_writer(std::io::stdout());
+fn print_csv<const N: usize>(
+    head: &[&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+    terminal: &Terminal,
+) -> Outcome {
+    let mut writer = Writer::from_writer(terminal.stdout());
     writer.write_record(head)?;
     for cells in rows {
         writer.write_record(cells.iter().map(|text| cell(&shown(text))))?;
@@ -245,7 +258,7 @@ fn changes(
         let tenant = tenant.map(|tenant| tenant.name.clone()).unwrap_or_default();
         let changed = entry.event.changed().filter(|changed| changed.name != FEED_ROWS);
         let in_words = |changed: Changed| match tat {
-            // As it is typed: the name of a setting or of a switch.
+            // As it is typed on the command line: the name of a setting or a switch.
             AdminAction::Geaendert => changed.to_string(),
             _ => format!("{}: {}", named(&changed.name), changed.after),
         };
@@ -254,7 +267,7 @@ fn changes(
     };
     if csv {
         let head = ["at (UTC)", "what", "change", "who", "tenant"];
-        return print_csv(&head, entries.iter().map(row));
+        return print_csv(&head, entries.iter().map(row), terminal);
     }
     terminal.rows(&["Zeit (UTC)", "was", "Änderung", "wer", "Firma"], &entries, |entry| {
         let [at, rest @ ..] = row(entry);
@@ -297,13 +310,13 @@ fn tat_in_words(tat: AdminAction) -> &'static str {
     }
 }
 
-/// Writes what is dropped to a file first, where that was asked for, and that to the disk.
+/// Deletes old rows. If `file` is given, first writes them there and syncs the file to disk.
 fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, terminal: &Terminal) -> Outcome {
     let first_kept = audit::first_kept(now(), days);
     let exported = file.map(|file| export(connection, first_kept, file)).transpose()?;
     let mut dropped = 0;
     loop {
-        // One transaction each, so that a server that writes never waits long.
+        // One transaction per step, so that a running server never waits long to write.
         let transaction = begin(connection)?;
         let step = audit::step(&transaction, first_kept)?;
         transaction.commit()?;
@@ -311,7 +324,7 @@ fn rollover(connection: &mut Connection, days: i64, file: Option<&Path>, termina
         if step == 0 {
             break;
         }
-        // Other writers go first.
+        // Lets other writers go first.
         std::thread::sleep(PAUSE_BETWEEN_STEPS);
     }
     let kept = Day::of_number(first_kept);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::changes::note_made;
+use super::changes::record_made;
 use super::database::{is_there, missing, use_file};
 use super::terminal::{Outcome, Terminal};
 use crate::operations::backup::{Content, backup, restore};
@@ -17,8 +17,8 @@ pub struct BackupArguments {
     /// Die Datei, die entsteht; es darf sie noch nicht geben
     #[arg(value_name = "DATEI")]
     file: PathBuf,
-    /// Auch das Geheimnis schreiben, mit dem Protokoll und Belege versiegelt sind, nach DATEI-secret. Getrennt aufheben:
-    /// wer beides hat, kann beides fälschen
+    /// Auch das Geheimnis schreiben, mit dem Protokoll und Belege versiegelt sind, nach DATEI-secret.
+    /// Getrennt aufheben: wer beides hat, kann beides fälschen
     #[arg(long)]
     with_secret: bool,
 }
@@ -37,12 +37,12 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
     use_file(&config.db)?;
     let content =
         terminal.step_by_step(|began| backup(&config.db, &arguments.file, &system_clock(), began))?;
-    // A database of an earlier version is copied as it is.
+    // The log can only be written with the schema of this version.
     if schema::check_current(&config.db)? {
         let secret = arguments.with_secret.then(|| Changed::of("secret", "", "true")).flatten();
         let event =
             AdminEvent::new(AdminAction::Angelegt, Art::Sicherung).name(&content.file).changing(secret);
-        note_made(&config.db, terminal, "backup", &event);
+        record_made(&config.db, terminal, "backup", &event);
     }
     if arguments.with_secret {
         let secret = Secret::read(&config.db)?;
@@ -64,11 +64,11 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
             "Schlüssel, die nach der Sicherung gesperrt wurden, gelten wieder: `partnerd key list` ansehen.",
         );
     }
-    // A database of an earlier version is put back as it is.
+    // The log can only be written with the schema of this version.
     if schema::check_current(&config.db)? {
         let event = AdminEvent::new(AdminAction::Zurueckgespielt, Art::Sicherung)
             .name(arguments.file.display().to_string());
-        note_made(&config.db, terminal, "restore", &event);
+        record_made(&config.db, terminal, "restore", &event);
     }
     show(&restored.content, terminal)
 }

@@ -1,6 +1,6 @@
-//! `beleg`: moves documents on by their numbers, and writes what leaves the house.
+//! `beleg`: finalises documents by number or marks them done, and writes or checks their PDF and e-invoice.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -22,13 +22,19 @@ pub enum Command {
     /// Offene Belege abschließen
     #[command(
         override_usage = "partnerd beleg abschliessen [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>...",
-        after_help = "Beispiele:\n  partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  \
+                      partnerd beleg abschliessen RE-2026-00017 RE-2026-00018 \\\n      \
+                      --tenant \"Mühle Beispiel\""
     )]
     Abschliessen(Numbers),
     /// Abgeschlossene Belege als erledigt vermerken
     #[command(
         override_usage = "partnerd beleg erledigen [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>...",
-        after_help = "Beispiele:\n  partnerd beleg erledigen RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd beleg erledigen LS-2026-00004 --ohne-gegenbeleg \\\n      --tenant \"Mühle Beispiel\""
+        after_help = "Beispiele:\n  \
+                      partnerd beleg erledigen RE-2026-00017 \\\n      \
+                      --tenant \"Mühle Beispiel\"\n  \
+                      partnerd beleg erledigen LS-2026-00004 --ohne-gegenbeleg \\\n      \
+                      --tenant \"Mühle Beispiel\""
     )]
     Erledigen {
         #[command(flatten)]
@@ -42,13 +48,17 @@ pub enum Command {
     /// Das zuletzt hochgeladene, sonst das Blatt; von einem offenen Beleg ein Entwurf.
     #[command(
         override_usage = "partnerd beleg pdf [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>",
-        after_help = "Beispiele:\n  partnerd beleg pdf RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.pdf"
+        after_help = "Beispiele:\n  \
+                      partnerd beleg pdf RE-2026-00017 \\\n      \
+                      --tenant \"Mühle Beispiel\" --out rechnung.pdf"
     )]
     Pdf(File),
     /// Die E-Rechnung eines Belegs schreiben (XML)
     #[command(
         override_usage = "partnerd beleg erechnung [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>",
-        after_help = "Beispiele:\n  partnerd beleg erechnung RE-2026-00017 \\\n      --tenant \"Mühle Beispiel\" --out rechnung.xml"
+        after_help = "Beispiele:\n  \
+                      partnerd beleg erechnung RE-2026-00017 \\\n      \
+                      --tenant \"Mühle Beispiel\" --out rechnung.xml"
     )]
     Erechnung(File),
     /// Sagen, was einer E-Rechnung fehlte
@@ -85,7 +95,7 @@ pub struct File {
     out: Option<PathBuf>,
 }
 
-/// Moves all documents on, or none; or writes a file.
+/// Changes the status of all named documents or of none; the other commands write a file or check.
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     match command {
         Command::Abschliessen(numbers) => move_on(
@@ -136,7 +146,7 @@ fn write(
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
-    if file.out.is_none() && std::io::stdout().is_terminal() {
+    if file.out.is_none() && terminal.shows_stdout() {
         return Err("das ist eine Datei und nichts für ein Fenster: mit --out DATEI eine nennen".into());
     }
     let mut notes = Hints::default();
@@ -155,7 +165,7 @@ fn write(
             Ok(())
         }
         None => {
-            Ok(std::io::stdout().write_all(&content).map_err(|error| failed("die Standardausgabe", error))?)
+            Ok(terminal.stdout().write_all(&content).map_err(|error| failed("die Standardausgabe", error))?)
         }
     }
 }

@@ -20,26 +20,32 @@ use crate::start::config::Config;
 pub enum Command {
     /// Zahlen für die Umsatzsteuer-Voranmeldung, je Kennzahl
     ///
-    /// Nach Belegdatum, aus den abgeschlossenen Rechnungen und Gutschriften; Barverkäufe sind nicht dabei. Neben der Steuer der
-    /// Belege steht die, die das Formular aus vollen Euro rechnet.
+    /// Nach Belegdatum, aus den abgeschlossenen Rechnungen und Gutschriften; Barverkäufe sind nicht dabei.
+    /// Neben der Steuer der Belege steht die, die das Formular aus vollen Euro rechnet.
     #[command(
         override_usage = "partnerd bericht umsatzsteuer\n       --tenant <FIRMA> --von <TAG> --bis <TAG>",
-        after_help = "Beispiele:\n  partnerd bericht umsatzsteuer --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
+        after_help = "Beispiele:\n  \
+                      partnerd bericht umsatzsteuer --tenant \"Mühle Beispiel\" \\\n      \
+                      --von 2026-10-01 --bis 2026-10-31"
     )]
     Umsatzsteuer(Arguments),
     /// Zahlen für die Zusammenfassende Meldung, je USt-IdNr.
     ///
-    /// Lieferungen (L) und sonstige Leistungen (S) an Unternehmer in anderen Ländern der EU. Dreiecksgeschäfte (D) erkennt
-    /// partnerd nicht.
+    /// Lieferungen (L) und sonstige Leistungen (S) an Unternehmer in anderen Ländern der EU.
+    /// Dreiecksgeschäfte (D) erkennt partnerd nicht.
     #[command(
         override_usage = "partnerd bericht zm\n       --tenant <FIRMA> --von <TAG> --bis <TAG>",
-        after_help = "Beispiele:\n  partnerd bericht zm --tenant \"Mühle Beispiel\" \\\n      --von 2026-10-01 --bis 2026-10-31"
+        after_help = "Beispiele:\n  \
+                      partnerd bericht zm --tenant \"Mühle Beispiel\" \\\n      \
+                      --von 2026-10-01 --bis 2026-10-31"
     )]
     Zm(Arguments),
     /// Ein- und Ausfuhr in der EU gegen die Schwellen von Intrastat
     #[command(
         override_usage = "partnerd bericht intrastat\n       --tenant <FIRMA> --von <TAG> --bis <TAG>",
-        after_help = "Beispiele:\n  partnerd bericht intrastat --tenant \"Mühle Beispiel\" \\\n      --von 2026-01-01 --bis 2026-12-31"
+        after_help = "Beispiele:\n  \
+                      partnerd bericht intrastat --tenant \"Mühle Beispiel\" \\\n      \
+                      --von 2026-01-01 --bis 2026-12-31"
     )]
     Intrastat(Arguments),
 }
@@ -69,8 +75,8 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     }
 }
 
-/// Reads a report on one snapshot and prints it: as JSON where that was asked for, else its hints and what `show` makes of
-/// it. What it lacks is named before it is refused.
+/// Reads a report from one snapshot and prints it: as JSON if requested, else its hints and the output of
+/// `show`. Before a refusal it names what is missing.
 fn report<T: Serialize>(
     arguments: &Arguments,
     config: &Config,
@@ -85,7 +91,7 @@ fn report<T: Serialize>(
     let snapshot = connection.transaction()?;
     let bericht = read(&Tx::new(&snapshot, tenant, now()), zeitraum);
     if let Err(Failure::Refused(refusal)) = &bericht {
-        refusal.fehler.iter().for_each(|fehler| terminal.say(&fehler.message));
+        refusal.fehler.iter().for_each(|fehler| terminal.say(&fehler.message.to_string()));
     }
     let bericht = bericht?;
     if terminal.json {
@@ -96,7 +102,7 @@ fn report<T: Serialize>(
     show(&bericht, terminal)
 }
 
-/// An amount, or nothing where there is none.
+/// Formats an amount; empty for `None`.
 fn amount(betrag: Option<Money>) -> String {
     betrag.map(|betrag| german(betrag, 2)).unwrap_or_default()
 }

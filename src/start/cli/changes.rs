@@ -1,5 +1,5 @@
-//! What the command line does is a row of the administration log (D27): keys, settings, companies, imports. The row
-//! commits with the change, and says who made it.
+//! Rows of the administration log for what the command line does (D27): keys, settings, companies, imports.
+//! The row commits with the change and says who made it.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use rusqlite::Connection;
 use super::database::{in_transaction, now};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::platform::db::file::connection::open_sealed;
-use crate::platform::db::file::owner::name_of;
 #[cfg(target_os = "linux")]
+use crate::platform::db::file::owner::name_of;
 use crate::platform::db::{TenantId, log};
 use crate::platform::failure::Result;
 use crate::platform::gate::administration::{self, Akteur};
 use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 
-/// Writes down what a command did, within the transaction that does it; to what belongs to a company, or to none.
+/// Records what a command did, within its transaction; `tenant` is the company it concerns, or `None`.
 pub fn note(
     connection: &Connection,
     tenant: Option<TenantId>,
@@ -29,16 +29,16 @@ fn of_command(name: &str, konto: String) -> Akteur {
     Akteur::Befehl { name: name.to_owned(), konto }
 }
 
-/// Writes down what a command made beside the database. What cannot be written down is said and does not undo it.
-pub fn note_made(database: &Path, terminal: &Terminal, command: &str, event: &AdminEvent) {
+/// Records what a command made beside the database. If that fails, says so and undoes nothing.
+pub fn record_made(database: &Path, terminal: &Terminal, command: &str, event: &AdminEvent) {
     if let Err(error) = write_down(database, &of_command(command, account()), event) {
         let (database, why) = (database.display(), sentence(error));
         terminal.say(&format!("Das kam nicht ins Protokoll von {database}: {why}"));
     }
 }
 
-/// Writes down, in a database that was restored, who wanted it on the page: that person may not be in it.
-pub fn note_order(database: &Path, person: &str, backup: &Path) {
+/// Records in a restored database who ordered the restore on the page; by name, since that person may not be in it.
+pub fn record_restore(database: &Path, person: &str, backup: &Path) {
     let event =
         AdminEvent::new(AdminAction::Zurueckgespielt, Art::Sicherung).name(backup.display().to_string());
     let akteur = of_command("restore", format!("Leitstand: {person}"));
@@ -52,7 +52,7 @@ fn write_down(database: &Path, akteur: &Akteur, event: &AdminEvent) -> Outcome {
     in_transaction(&mut connection, |open| Ok(administration::note(open, now(), akteur, None, event)?))
 }
 
-/// The account that runs this program; with sudo also the one that it was begun from.
+/// Returns the account that runs this program; under sudo also the account that called sudo.
 fn account() -> String {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! `check`: proves the database.
+//! `check`: verifies the database.
 
 use super::database::{open, secret};
 use super::terminal::{Outcome, Terminal};

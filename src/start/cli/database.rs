@@ -1,4 +1,4 @@
-//! The database, as commands open and write it.
+//! How commands open and write the database.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ use crate::platform::db::{migrate as schema, system_clock};
 use crate::rules::day::Instant;
 use crate::start::config::Config;
 
-/// Opens an existing database to write to it, also beside a running server.
+/// Opens an existing database for writing, also beside a running server.
 pub fn open(config: &Config) -> Outcome<Connection> {
     if !is_there(&config.db)? {
         return Err(missing(&config.db).into());
@@ -30,19 +30,21 @@ pub fn open(config: &Config) -> Outcome<Connection> {
     open_or_create(&config.db)
 }
 
-/// Whether there is a file; refuses where this user may not even see that.
+/// Whether the file exists; refuses if this user may not even see that.
 pub fn is_there(path: &Path) -> Outcome<bool> {
     Ok(path.try_exists().map_err(broken(path, "ist nicht zu sehen"))?)
 }
 
 pub fn missing(database: &Path) -> String {
     format!(
-        "die Datenbank {} gibt es nicht: mit `partnerd migrate` oder `partnerd serve` anlegen, oder mit --db eine andere nennen",
+        "die Datenbank {} gibt es nicht: mit `partnerd migrate` oder `partnerd serve` anlegen, oder mit --db \
+         eine andere nennen",
         database.display()
     )
 }
 
-/// Opens a database and brings it to this version; that is refused beneath a running server.
+/// Opens a database, creating it if missing and migrating it to this version; refuses to do either while a
+/// server runs.
 pub fn open_or_create(path: &Path) -> Outcome<Connection> {
     use_file(path)?;
     let is_current = is_there(path)? && schema::check_current(path)?;
@@ -60,13 +62,13 @@ pub fn open_or_create(path: &Path) -> Outcome<Connection> {
 pub fn use_file(path: &Path) -> Outcome {
     static IN_USE: OnceLock<lock::Lock> = OnceLock::new();
     let held = lock::for_use(path)?;
-    // A command opens one file.
+    // A second call has nothing to store: a command opens one file.
     let _ = IN_USE.set(held);
     Ok(())
 }
 
-/// Begins a transaction by taking the write lock: a server that commits at the same time is
-/// waited for. What is not committed is undone.
+/// Begins a transaction with the write lock, waiting for a server that commits at the same time. Dropping it
+/// without a commit rolls it back.
 pub fn begin(connection: &mut Connection) -> Outcome<Transaction<'_>> {
     Ok(connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
 }
@@ -88,11 +90,15 @@ pub fn in_transaction<T>(
 
 pub fn find_tenant(connection: &Connection, name_or_id: &str) -> Outcome<Tenant> {
     tenants::find(connection, name_or_id)?.ok_or_else(|| {
-        format!("die Firma {name_or_id} gibt es nicht: `partnerd tenant list` nennt alle, `partnerd tenant create` legt eine an").into()
+        format!(
+            "die Firma {name_or_id} gibt es nicht: `partnerd tenant list` nennt alle, `partnerd tenant create` \
+             legt eine an"
+        )
+        .into()
     })
 }
 
-/// The secret beside the database; one that cannot be read is none, and that is said.
+/// Reads the secret beside the database; says so if it cannot be read, and returns `None`.
 pub fn secret(config: &Config, terminal: &Terminal) -> Option<Secret> {
     Secret::read(&config.db).unwrap_or_else(|failure| {
         terminal.say(&sentence(failure.into()));

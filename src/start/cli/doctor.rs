@@ -1,4 +1,4 @@
-//! `doctor`: what is wrong with the machine, and what to do about it.
+//! `doctor`: says what is wrong with the machine, and what to do about it.
 
 mod backups;
 mod files;
@@ -27,15 +27,15 @@ use crate::platform::gate::audit::{self, Sealed, newest_of_both, of_clock};
 use crate::platform::http::tls::acceptor;
 use crate::start::config::Config;
 
-/// Free space below which something should be done, in MiB.
+/// Free space below which somebody should act, in MiB.
 const LOW_SPACE_MIB: u64 = 1_024;
 
-/// Free space below which the service stops to write soon, in MiB.
+/// Free space below which the service soon stops writing, in MiB.
 const NO_SPACE_MIB: u64 = 100;
 
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let folder = folder_of(&config.db);
-    // Where no server ever ran there is no file to lock, and none is made.
+    // Checks the file first: locking would create it where no server ever ran.
     let server = beside(&config.db, "lock").exists() && lock::without_server(&config.db).is_err();
     let sqlite = ok("SQLite", format!("Version {}, Teil dieses Programms", rusqlite::version()));
     let mut findings = vec![sqlite, rights(folder), space(folder), drive(folder)];
@@ -70,10 +70,10 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     }
 }
 
-/// The folder of the database must take files of ours, and nobody else should read them.
+/// Checks that this user can create files in the folder of the database.
 fn rights(folder: &Path) -> Finding {
     let probe = folder.join(format!(".partnerd-doctor-{}", std::process::id()));
-    // A new file: root looks, too, in a folder in which another user may have put a link under this name.
+    // Creates a new file, never opens one: root runs this, too, and another user may have put a link under this name.
     let written = private_options().write(true).create_new(true).open(&probe);
     if let Err(error) = written.and_then(|_| std::fs::remove_file(&probe)) {
         let (folder, error) = (folder.display(), in_german(&error));
@@ -104,7 +104,7 @@ fn space(folder: &Path) -> Finding {
     }
 }
 
-/// The write-ahead log of SQLite does not work on network drives.
+/// Checks that the database is on no network drive: SQLite's write-ahead log does not work there.
 fn drive(folder: &Path) -> Finding {
     let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let advice = "die Datenbank auf eine Platte dieses Rechners bringen (backup, dort restore)";
@@ -140,7 +140,8 @@ fn database(config: &Config, server: bool) -> Vec<Finding> {
     let connection = match open_to_look(path) {
         Ok(connection) => connection,
         Err(failure) => {
-            let advice = "die letzte Sicherung mit `partnerd restore DATEI` zurückholen, oder eine andere Datenbank nennen";
+            let advice = "die letzte Sicherung mit `partnerd restore DATEI` zurückholen, oder eine andere \
+                          Datenbank nennen";
             let finding =
                 format!("{} lässt sich nicht öffnen ({}): {advice}", path.display(), failure.in_german());
             return vec![wrong("database", finding)];
@@ -164,7 +165,7 @@ fn database(config: &Config, server: bool) -> Vec<Finding> {
     findings
 }
 
-/// Without its master data a company has neither sheets nor e-invoices (D24).
+/// Checks that each company has its master data, without which it gets neither sheets nor e-invoices (D24).
 fn companies(connection: &Connection) -> Vec<Finding> {
     const LOOK: &str = "company";
     let found = tenants::list(connection).and_then(|tenants| {
@@ -191,7 +192,7 @@ fn companies(connection: &Connection) -> Vec<Finding> {
     }
 }
 
-/// Without the secret that belongs to it nothing of the database can be proved but its checksums.
+/// Checks the secret of the seals. Without the right one only the checksums of the database can be verified.
 fn secret(path: &Path, connection: &Connection) -> Finding {
     const LOOK: &str = "seals";
     if let Some(complaint) = open_to(0o077, &file_of(path)) {
@@ -211,7 +212,7 @@ fn secret(path: &Path, connection: &Connection) -> Finding {
     }
 }
 
-/// Only its owner should read the file: it holds the hashes of keys and all the data.
+/// Checks that only its owner can read the file: it holds the hashes of keys and all the data.
 fn owner(path: &Path) -> Finding {
     if let Some(complaint) = open_to(0o077, path) {
         return warning("owner", complaint);
@@ -236,10 +237,11 @@ fn open_to(others: u32, path: &Path) -> Option<String> {
     None
 }
 
-/// The certificate and its key: whether they can be used, for how long, and by whom.
+/// Checks the certificate and its key: whether they can be used, for how long, and who may read the key.
 fn encryption(config: &Config) -> Vec<Finding> {
     let Some((certificate, key)) = &config.tls else {
-        let exposed = "nicht eingerichtet, Schlüssel und Daten sind also im Netz mitzulesen: `partnerd tls self-signed` macht ein Zertifikat, tls_certificate und tls_key nennen es";
+        let exposed = "nicht eingerichtet, Schlüssel und Daten sind also im Netz mitzulesen: `partnerd tls \
+                       self-signed` macht ein Zertifikat, tls_certificate und tls_key nennen es";
         return vec![match config.listen.ip().is_loopback() {
             true => ok("https", "nicht eingerichtet, und nur dieser Rechner erreicht den Server"),
             false => warning("https", exposed),
@@ -252,7 +254,7 @@ fn encryption(config: &Config) -> Vec<Finding> {
         return vec![unreadable(complaint)];
     }
     let until = validity_of(certificate).unwrap_or_else(unreadable);
-    // A group may well have it: that is how one key serves several programs.
+    // Group access is fine: that is how several programs share one key.
     let secret = match open_to(0o007, key) {
         Some(complaint) => warning("tls_key", complaint),
         None => ok("tls_key", "gehört zum Zertifikat, und nicht jeder darf die Datei benutzen"),
@@ -270,7 +272,7 @@ fn pages(connection: &Connection) -> Finding {
     }
 }
 
-/// Nothing in the log can be newer than now, and hardly anything much older.
+/// Compares the clock with the logs: no row can be newer than now, and the newest one is rarely much older.
 fn clock(connection: &Connection) -> Finding {
     let now = now();
     let newest = newest_of_both(connection).ok().flatten();
@@ -292,8 +294,8 @@ fn port(config: &Config, server: bool) -> Finding {
         Err(_) if server => ok(
             "port",
             format!(
-                "{listen} ist belegt, und ein Server läuft mit dieser Datenbank: dort, wenn er dieselben Einstellungen hat \
-                 (--config)"
+                "{listen} ist belegt, und ein Server läuft mit dieser Datenbank: dort, wenn er dieselben \
+                 Einstellungen hat (--config)"
             ),
         ),
         Err(error) => wrong("port", unusable(listen, &error)),

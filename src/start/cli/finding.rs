@@ -1,4 +1,4 @@
-//! What a look at the machine found.
+//! A finding of `doctor` about the machine.
 
 use serde::Serialize;
 
@@ -22,15 +22,15 @@ impl Severity {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What was looked at, as programs compare it.
+    /// The subject, as programs compare it.
     pub look: &'static str,
     pub state: Severity,
-    /// What was found, and what to do where that is not good.
+    /// The result, with advice if it is not good.
     pub finding: String,
 }
 
 impl Finding {
-    /// What was looked at, for a person.
+    /// Returns the subject in words for a person.
     pub fn look_in_words(&self) -> &'static str {
         let known = LOOKS.iter().find(|(look, _)| *look == self.look);
         known.map_or(self.look, |(_, words)| words)

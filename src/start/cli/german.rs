@@ -1,30 +1,33 @@
-//! The words of clap, which draws the help and complains of wrong usage in English, in German.
+//! German words for clap, which writes help and usage errors in English.
 
-use std::io::IsTerminal;
+use std::ffi::OsString;
+use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, Error, FromArgMatches};
 
 use super::arguments::Arguments;
+use super::terminal::Terminal;
 
-/// Reads the arguments. Help is printed, wrong usage is said, and the process ends: with 0, or with 2.
-pub fn parse() -> Arguments {
+/// Parses the arguments, of which the first is the name of the program. Prints help or reports wrong usage, and then
+/// returns the exit code as the error: 0 or 2.
+pub fn parse(arguments: impl Iterator<Item = OsString>, terminal: &Terminal) -> Result<Arguments, u8> {
     let read = command(Arguments::command())
-        .try_get_matches()
+        .try_get_matches_from(arguments)
         .and_then(|matches| Arguments::from_arg_matches(&matches));
-    read.unwrap_or_else(|error| {
-        match (error.use_stderr(), is_help(&error)) {
-            (false, _) => print!("{}", shown(&error, std::io::stdout().is_terminal())),
-            (true, true) => eprint!("{}", shown(&error, std::io::stderr().is_terminal())),
-            (true, false) => eprintln!("partnerd: {}", complaint(&error)),
-        }
-        std::process::exit(error.exit_code())
+    read.map_err(|error| {
+        let _ = match (error.use_stderr(), is_help(&error)) {
+            (false, _) => write!(terminal.stdout(), "{}", shown(&error, terminal.shows_stdout())),
+            (true, true) => write!(terminal.stderr(), "{}", shown(&error, terminal.shows_stderr())),
+            (true, false) => writeln!(terminal.stderr(), "partnerd: {}", complaint(&error)),
+        };
+        u8::try_from(error.exit_code()).unwrap_or(u8::MAX)
     })
 }
 
-/// The commands with German words for what clap adds by itself.
+/// Returns the commands with German words for what clap adds by itself.
 pub fn command(mut command: Command) -> Command {
-    // Only then is there what it adds.
+    // Before this, clap's own arguments and commands do not exist.
     command.build();
     in_words(command)
 }
@@ -45,7 +48,7 @@ fn in_words(command: Command) -> Command {
     })
 }
 
-/// What clap writes around ours. A line may end between two of its words: each stands alone.
+/// Clap's own words. A line may break between two of them, so each is replaced alone.
 const WORDS: [(&str, &str); 25] = [
     ("Usage:", "Aufruf:"),
     ("Commands:", "Befehle:"),
@@ -60,7 +63,7 @@ const WORDS: [(&str, &str); 25] = [
     ("values:", "Werte:"),
     ("[aliases:", "[auch:"),
     ("[alias:", "[auch:"),
-    // Of a page for man.
+    // For man pages.
     (".SH SYNOPSIS", ".SH AUFRUF"),
     (".SH DESCRIPTION", ".SH BESCHREIBUNG"),
     (".SH OPTIONS", ".SH OPTIONEN"),
@@ -70,7 +73,7 @@ const WORDS: [(&str, &str); 25] = [
     ("\\fISUBCOMMANDS\\fR", "\\fIBEFEHL\\fR"),
     ("May also be specified with the", "Auch mit der Variablen"),
     ("environment variable.", "der Umgebung."),
-    // Of what a value may be.
+    // In complaints about values.
     (" is not in ", " liegt nicht in "),
     ("invalid digit found in string", "das ist keine ganze Zahl"),
     ("..=", " bis "),
@@ -94,7 +97,7 @@ fn shown(error: &Error, has_colours: bool) -> String {
     translated(&if has_colours { text.ansi().to_string() } else { text.to_string() })
 }
 
-/// What is wrong, what was perhaps meant, and how the command is called.
+/// Says what is wrong, what was probably meant, and how the command is used.
 fn complaint(error: &Error) -> String {
     let mut complaint = wrong(error);
     for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
@@ -142,7 +145,7 @@ fn wrong(error: &Error) -> String {
     }
 }
 
-/// What clap says of this kind, in a row; none where it says nothing.
+/// Returns clap's words for this kind of context, separated by commas; `None` if it has none.
 fn words(error: &Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),

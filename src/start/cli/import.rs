@@ -1,4 +1,4 @@
-//! `import`: master data from a file (D22).
+//! `import`: imports master data from a file (D22).
 
 mod dsfinvk;
 mod interrupt;
@@ -67,12 +67,16 @@ pub struct Arguments {
 enum Command {
     /// Einen Import zurücknehmen, solange nichts auf das verweist, was er angelegt hat
     ///
-    /// Was er angelegt hat, wird gelöscht; was er geändert hat, hat wieder die Werte von vorher. Alles oder nichts: Was nicht
-    /// zurückgeht, wird genannt, mit dem Grund. Ohne --yes sagt es nur, was es täte. In Teilen gespeichert hat jeder Teil
-    /// seine Nummer.
+    /// Was er angelegt hat, wird gelöscht; was er geändert hat, hat wieder die Werte von vorher. Alles oder
+    /// nichts: Was nicht zurückgeht, wird genannt, mit dem Grund. Ohne --yes sagt es nur, was es täte. In
+    /// Teilen gespeichert hat jeder Teil seine Nummer.
     #[command(
         override_usage = "partnerd import rueckgaengig [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>...",
-        after_help = "Beispiele:\n  partnerd import rueckgaengig 17 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd import rueckgaengig 17 \\\n      --tenant \"Mühle Beispiel\" --yes"
+        after_help = "Beispiele:\n  \
+                      partnerd import rueckgaengig 17 \\\n      \
+                      --tenant \"Mühle Beispiel\"\n  \
+                      partnerd import rueckgaengig 17 \\\n      \
+                      --tenant \"Mühle Beispiel\" --yes"
     )]
     Rueckgaengig(TakeBack),
 }
@@ -94,7 +98,7 @@ enum What {
     Dsfinvk,
 }
 
-/// Reads a kind by its name; another one is wrong usage.
+/// Parses the name of a kind; any other name is wrong usage.
 fn what() -> impl TypedValueParser<Value = What> {
     let names = imports::all().map(|kind| kind.kind).chain([dsfinvk::KIND]);
     PossibleValuesParser::new(names)
@@ -127,7 +131,7 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
     }
 }
 
-/// Reads and checks a file of rows, then stores it: all of it or nothing.
+/// Reads and checks a file of rows, then stores all of it or nothing.
 fn store_table(
     kind: &'static Import,
     source: &Source,
@@ -135,7 +139,7 @@ fn store_table(
     config: &Config,
     terminal: &Terminal,
 ) -> Outcome {
-    watch_for_interrupts();
+    watch_for_interrupts(terminal);
     let in_file = |complaint: &dyn Display| refused(source, complaint);
     let rows = read(kind, source, arguments, terminal)?;
     let groups = kind.groups(&rows).map_err(|complaint| in_file(&complaint))?;
@@ -164,7 +168,7 @@ fn refused(source: &Source, complaint: &dyn Display) -> String {
     format!("{}: {complaint} {NOTHING_STORED}", source.file.display())
 }
 
-/// The rows of a file, checked as far as it goes without a database; what they were taken for is said.
+/// Reads the rows of a file, checks them as far as possible without a database, and says how they were understood.
 fn read(kind: &Import, source: &Source, arguments: &Arguments, terminal: &Terminal) -> Outcome<Rows> {
     let in_file = |complaint: &dyn Display| refused(source, complaint);
     let say = &mut |about, said| terminal.say(&format!("{about}: {said}"));

@@ -25,8 +25,14 @@ pub enum Command {
     /// Einen Schlüssel anlegen; er wird nur dies eine Mal gezeigt
     #[command(
         group = one_of(&["purposes", "scope", "all_scopes"]),
-        override_usage = "partnerd key create --tenant <FIRMA> --label <TEXT>\n       <--for <ZWECK>|--scope <SCOPE>|--all-scopes>\n       [OPTIONEN]",
-        after_help = "Beispiele:\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label shop --for shop --out shop.key\n  partnerd key create --tenant \"Mühle Beispiel\" \\\n      --label feld --scope waage:read --expires 2027-12-31"
+        override_usage = "partnerd key create --tenant <FIRMA> --label <TEXT>\n       \
+                          <--for <ZWECK>|--scope <SCOPE>|--all-scopes>\n       \
+                          [OPTIONEN]",
+        after_help = "Beispiele:\n  \
+                      partnerd key create --tenant \"Mühle Beispiel\" \\\n      \
+                      --label shop --for shop --out shop.key\n  \
+                      partnerd key create --tenant \"Mühle Beispiel\" \\\n      \
+                      --label feld --scope waage:read --expires 2027-12-31"
     )]
     Create {
         /// Name oder Nummer der Firma
@@ -56,9 +62,14 @@ pub enum Command {
     },
     /// Einen Schlüssel ändern; es gilt ab der nächsten Anfrage
     #[command(
-        override_usage = "partnerd key change <ID> [--label <TEXT>]\n       [--for <ZWECK>] [--scope <SCOPE>] [--all-scopes]\n       [--expires <TAG>] [--daily-limit <N>]",
+        override_usage = "partnerd key change <ID> [--label <TEXT>]\n       \
+                          [--for <ZWECK>] [--scope <SCOPE>] [--all-scopes]\n       \
+                          [--expires <TAG>] [--daily-limit <N>]",
         group = one_of(&["label", "purposes", "scope", "all_scopes", "expires", "daily_limit"]),
-        after_help = "Beispiele:\n  partnerd key change 3f2a9c01b4d7 --expires 2028-12-31\n  partnerd key change 3f2a9c01b4d7 \\\n      --for shop --daily-limit 50000"
+        after_help = "Beispiele:\n  \
+                      partnerd key change 3f2a9c01b4d7 --expires 2028-12-31\n  \
+                      partnerd key change 3f2a9c01b4d7 \\\n      \
+                      --for shop --daily-limit 50000"
     )]
     Change {
         /// Der öffentliche Teil des Schlüssels: ak_<ID>_…
@@ -94,12 +105,12 @@ pub struct Scopes {
     all_scopes: bool,
 }
 
-/// Of these options one must be given, and several may be.
+/// At least one of these options must be given; several may be.
 fn one_of(options: &'static [&'static str]) -> ArgGroup {
     ArgGroup::new("one_of").args(options).required(true).multiple(true)
 }
 
-/// Reads a purpose; the help lists them with their scopes.
+/// Parses a purpose; the help lists the purposes with their scopes.
 fn purposes() -> impl TypedValueParser<Value = Purpose> {
     let value = |purpose: &Purpose| {
         PossibleValue::new(purpose.as_str()).help(purpose.scopes().to_stored().replace(' ', ", "))
@@ -109,7 +120,7 @@ fn purposes() -> impl TypedValueParser<Value = Purpose> {
 }
 
 impl Scopes {
-    /// The scopes that were named; none where nothing was.
+    /// Returns the given scopes; `None` if none were given.
     fn named(&self) -> Result<Option<ScopeSet>, String> {
         if self.all_scopes {
             return Ok(Some(ScopeSet::all()));
@@ -154,14 +165,14 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 
 fn create(tenant: &str, grant: &Grant, out: Option<&Path>, config: &Config, terminal: &Terminal) -> Outcome {
     let mut connection = open(config)?;
-    // Hashing takes its time: before the write lock is taken.
+    // Hashing takes time, so it is done before the write lock is taken.
     let key = key::generate(&key::mac_secret(&connection)?)?;
     let mut is_written = false;
     let stored = in_transaction(&mut connection, |connection| {
         let tenant = find_tenant(connection, tenant)?;
         let what = key_changes::create(connection, tenant.id, &key, grant, now())?;
         note(connection, Some(tenant.id), "key create", &what)?;
-        // Before the commit: a key that cannot be handed out is of no use.
+        // Written before the commit: a key that cannot be handed out is useless.
         if let Some(file) = out {
             write_private(file, &format!("{}\n", key.text))?;
             is_written = true;
@@ -258,12 +269,12 @@ fn list(tenant: Option<&str>, config: &Config, terminal: &Terminal) -> Outcome {
     })
 }
 
-/// An instant to the second, with a blank between day and time, where a line may end.
+/// Shortens an instant to the second, with a blank between day and time, where a line may break.
 pub fn to_second(instant: &str) -> String {
     instant.chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
-/// Scopes as they were given: everything, or a purpose; else each.
+/// Sums up scopes: everything, a purpose if they match one, else the list.
 fn in_short(stored: &str) -> String {
     let scopes = ScopeSet::from_stored(stored);
     if scopes == ScopeSet::all() {
@@ -318,7 +329,7 @@ pub fn find(connection: &Connection, id: &str) -> Outcome<StoredKey> {
         .ok_or_else(|| format!("den Schlüssel {id} gibt es nicht: `partnerd key list` nennt alle").into())
 }
 
-/// The public part of a key. People paste what they have: the id, or the whole key.
+/// Returns the public part of a key. People paste the id or the whole key.
 pub fn public_part(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix("ak_").map_or(text, |rest| rest.split('_').next().unwrap_or(rest))
@@ -334,7 +345,8 @@ fn last_day(text: &str) -> Result<Day, String> {
     if !key_changes::may_end(last, now()) {
         let today = Day::in_utc(now());
         return Err(format!(
-            "{last} ist vorbei: ein Schlüssel endet heute, {today}, oder später; `partnerd key deactivate` sperrt ihn sofort"
+            "{last} ist vorbei: ein Schlüssel endet heute, {today}, oder später; `partnerd key deactivate` \
+             sperrt ihn sofort"
         ));
     }
     Ok(last)

@@ -1,4 +1,4 @@
-//! `kunde`: what is done with a partner by its number.
+//! `kunde`: forgets a partner by its number.
 
 use clap::Subcommand;
 use rusqlite::Connection;
@@ -19,11 +19,16 @@ use crate::start::config::Config;
 pub enum Command {
     /// Löschen, was über eine Person gespeichert ist (DSGVO Art. 17)
     ///
-    /// Stammdaten, ihr Verlauf und Anhänge. Unterlagen, die die Person nennen, bleiben, wie sie sind; Name und Anschrift
-    /// der Stammdaten bleiben, solange das Gesetz eine davon verlangt (§ 147 AO). Ohne --yes sagt es nur, was es täte.
+    /// Stammdaten, ihr Verlauf und Anhänge. Unterlagen, die die Person nennen, bleiben, wie sie sind; Name
+    /// und Anschrift der Stammdaten bleiben, solange das Gesetz eine davon verlangt (§ 147 AO). Ohne --yes
+    /// sagt es nur, was es täte.
     #[command(
         override_usage = "partnerd kunde vergessen [OPTIONEN]\n       --tenant <FIRMA> <NUMMER>",
-        after_help = "Beispiele:\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\"\n  partnerd kunde vergessen K-1001 \\\n      --tenant \"Mühle Beispiel\" --yes"
+        after_help = "Beispiele:\n  \
+                      partnerd kunde vergessen K-1001 \\\n      \
+                      --tenant \"Mühle Beispiel\"\n  \
+                      partnerd kunde vergessen K-1001 \\\n      \
+                      --tenant \"Mühle Beispiel\" --yes"
     )]
     Vergessen {
         /// Nummer des Kunden oder Lieferanten, etwa K-1001
@@ -44,7 +49,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     let transaction = begin(&mut connection)?;
     let tenant = find_tenant(&transaction, &tenant)?.id;
     let (id, erased, kept) = forget(&transaction, tenant, &number)?;
-    // Without --yes what was tried is undone.
+    // Without --yes, dropping the transaction undoes the trial.
     if yes && erased != Erased::default() {
         let event = AdminEvent::new(AdminAction::Vergessen, Art::Partner).id(id);
         note(&transaction, Some(tenant), "kunde vergessen", &event)?;
@@ -53,7 +58,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
     say(&erased, &kept, yes, terminal)
 }
 
-/// Which partner was forgotten, what of it was erased, and what is kept.
+/// Forgets the partner; returns its id, what was erased, and what is kept.
 fn forget(connection: &Connection, tenant: TenantId, number: &str) -> Outcome<(Uuid, Erased, Vec<Records>)> {
     let forgotten = WriteTx::carry_out(Tx::new(connection, tenant, now()), None, |tx| {
         let Some(kunde) = kunden::find_by_kundennr(tx, number)? else { return Ok(None) };

@@ -1,14 +1,14 @@
-//! Rows on a terminal: a table where it fits without breaking a word, else a block for each row. Ids, numbers and paths
-//! are words, so that they can always be copied.
+//! Lays out rows on a terminal: as a table if it fits without breaking a word, else as one block per row.
+//! Ids, numbers and paths count as words, so that they can always be copied.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 const GAP: usize = 2;
 
-/// From this width on cells of a table may go over several lines; on less, blocks are easier to read.
+/// Minimum width of a table whose cells wrap; below it, blocks are easier to read.
 const TABLE_WIDTH_MIN: usize = 80;
 
-/// The rows, in lines of at most `width` characters; none: of any length.
+/// Lays out the rows in lines of at most `width` characters; `None` means no limit.
 pub fn layout(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String {
     let Some(width) = width else { return table(header, rows, None) };
     let needed = |of: fn(&str) -> usize| {
@@ -43,7 +43,7 @@ fn table(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String 
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
     if let Some(width) = width {
-        // The room on both sides of a table does not count as long as nothing stands in it.
+        // The outer padding does not count, as nothing is in it.
         table
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(u16::try_from(width).unwrap_or(u16::MAX));
@@ -60,7 +60,7 @@ fn table(header: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String 
     table.trim_fmt()
 }
 
-/// A row as lines of name and value; what has no value is left out. A word that is longer than a line stays whole.
+/// Formats a row as lines of name and value, without empty values. A word longer than a line is not broken.
 fn block(header: &[&str], row: &[String], width: usize) -> String {
     let names = header.iter().map(|name| length(name)).max().unwrap_or(0);
     let room = width.saturating_sub(names + GAP).max(1);

@@ -1,11 +1,11 @@
-//! The log of a program whose stderr nobody sees (a service of Windows): a file beside the database
-//! that does not grow without end.
+//! The log file of a program whose stderr nobody sees (a Windows service): kept beside the database, with
+//! limited size.
 
 use std::fs::{File, rename};
 use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 
-/// How large the file becomes; then it is put aside, in the place of the one before.
+/// Maximum size in bytes; a full file is renamed and replaces the previous old one.
 const LOG_BYTES_MAX: u64 = 10 << 20;
 
 pub struct LogFile {
@@ -17,7 +17,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Opens `partnerd.db.log` beside `partnerd.db`; what is in it stays.
+    /// Opens `partnerd.db.log` beside `partnerd.db`, and appends to it.
     pub fn beside(database: &Path) -> Result<LogFile> {
         let named = |ending: &str| {
             let mut name = database.as_os_str().to_owned();
@@ -38,7 +38,7 @@ impl Write for LogFile {
     fn write(&mut self, line: &[u8]) -> Result<usize> {
         if self.written >= self.at_most {
             self.written = 0;
-            // Where another process holds the file open, this is tried again after as many bytes.
+            // If another process holds the file open, renaming is retried after as many bytes again.
             if rename(&self.path, &self.older).is_ok() {
                 self.file = append(&self.path)?;
             }
@@ -71,7 +71,7 @@ mod tests {
             (read("partnerd.db.log").lines().count(), read("partnerd.db.older.log").as_str()),
             (3, "")
         );
-        // A second start goes on where the first one ended.
+        // A second start continues where the first one ended.
         write(3..5);
         assert_eq!(read("partnerd.db.log").lines().last(), Some("line 0004"));
         assert_eq!(read("partnerd.db.older.log").lines().last(), Some("line 0003"));

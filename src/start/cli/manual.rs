@@ -1,4 +1,4 @@
-//! What follows from the arguments: completions for shells, and pages for man.
+//! Shell completions and man pages, generated from the arguments.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub fn completions(shell: Shell, terminal: &Terminal) -> Outcome {
 }
 
 pub fn man(folder: Option<&Path>, terminal: &Terminal) -> Outcome {
-    // A page for each command, and none for their help.
+    // One page per command, none for the help subcommands.
     let commands = command(Arguments::command().disable_help_subcommand(true));
     if let Some(folder) = folder {
         let written = write_all(commands, folder);

@@ -1,4 +1,4 @@
-//! `migrate`: bring the database to this version.
+//! `migrate`: migrates the database to this version.
 
 use super::database::{is_there, missing, now, open_or_create};
 use super::terminal::{Outcome, Terminal};

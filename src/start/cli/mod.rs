@@ -1,5 +1,5 @@
-//! The command line (one command, one file). stdout carries the result alone; everything said to
-//! a person goes to stderr. Exit 0 done, 1 refused or failed, 2 wrong usage.
+//! The command line, one file per command. stdout carries only results; messages to people go to stderr. Exit
+//! codes: 0 done, 1 refused or failed, 2 wrong usage.
 
 mod abrechnung;
 mod arguments;
@@ -36,6 +36,7 @@ mod user;
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,22 +49,40 @@ use crate::platform::db::file::{lock, logging};
 use crate::start::config::Config;
 
 pub fn main() -> ExitCode {
-    let arguments = german::parse();
-    let terminal = Terminal { json: arguments.json };
-    match run(arguments, &terminal) {
-        Ok(()) => ExitCode::SUCCESS,
+    command(std::env::args_os(), &mut Terminal::of_process(false)).into()
+}
+
+/// Runs a command inside another program, without its log and its signals: exit code, stdout and stderr. The
+/// tests call it where the process itself is not what they test.
+pub fn captured(arguments: impl IntoIterator<Item = OsString>) -> (u8, [Vec<u8>; 2]) {
+    let mut terminal = Terminal::in_memory(false);
+    let arguments = std::iter::once("partnerd".into()).chain(arguments);
+    (command(arguments, &mut terminal), terminal.into_captured())
+}
+
+/// Parses the arguments and runs the command they name; the exit code.
+fn command(arguments: impl Iterator<Item = OsString>, terminal: &mut Terminal) -> u8 {
+    let arguments = match german::parse(arguments, terminal) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    terminal.json = arguments.json;
+    match run(arguments, terminal) {
+        Ok(()) => 0,
         Err(error) => {
             terminal.say(&format!("partnerd: {}", sentence(error)));
-            ExitCode::FAILURE
+            1
         }
     }
 }
 
 fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     if matches!(arguments.command, Command::Demo(_)) && arguments.db.is_some() {
-        return Err("demo ersetzt partnerd-demo.db in diesem Ordner und benutzt keine andere Datenbank: --db weglassen, oder die \
-                    eigene mit `partnerd serve` bedienen"
-            .into());
+        return Err(
+            "demo ersetzt partnerd-demo.db in diesem Ordner und benutzt keine andere Datenbank: --db weglassen, \
+             oder die eigene mit `partnerd serve` bedienen"
+                .into(),
+        );
     }
     let mut flags = BTreeMap::new();
     flags.extend(arguments.db.as_ref().map(|db| ("db", db.display().to_string())));
@@ -80,29 +99,31 @@ fn run(arguments: Arguments, terminal: &Terminal) -> Outcome {
     });
     let mut config = config?;
     config.db = lock::resolved(&config.db);
-    // The demo makes its data by requests: their lines would hide the key that it prints.
+    // The demo makes its data by requests; their log lines would hide the key that it prints.
     let is_demo = matches!(arguments.command, Command::Demo(_));
     let log_level = if is_demo { logging::Verbosity::Warn } else { config.log_level };
-    let stderr = || logging::start(std::io::stderr(), config.log_format, log_level);
+    let stderr =
+        || terminal.is_of_process().then(|| logging::start(std::io::stderr(), config.log_format, log_level));
     #[cfg(not(windows))]
     let _log = stderr();
     #[cfg(windows)]
     let _log = match is_service {
-        true => logging::start(service::log_file(&config.db)?, config.log_format, log_level),
+        true => Some(logging::start(service::log_file(&config.db)?, config.log_format, log_level)),
         false => stderr(),
     };
     carry_out(arguments, &config, terminal).map_err(|error| with_space(error, &config.db))
 }
 
-/// Below so much free space a failure of the disk is put down to it.
+/// With less free space than this, a disk failure is attributed to the full disk.
 const SPACE_NEEDED_MIB: u64 = 16;
 
-/// What to do about a full disk: SQLite calls it an I/O error where it has no room for the files beside the database.
+/// Adds advice on a full disk: SQLite reports an I/O error if it has no room for the files beside the database.
 fn with_space(error: Box<dyn Error>, database: &Path) -> Box<dyn Error> {
     let free = fs4::available_space(folder_of(database)).map(|bytes| bytes >> 20);
     match free {
         Ok(free) if free < SPACE_NEEDED_MIB && is_of_disk(&*error) => format!(
-            "{}: die Platte von {} ist voll ({free} MiB sind frei): Platz für {SPACE_NEEDED_MIB} MiB schaffen und wiederholen",
+            "{}: die Platte von {} ist voll ({free} MiB sind frei): Platz für {SPACE_NEEDED_MIB} MiB schaffen \
+             und wiederholen",
             sentence(error),
             database.display()
         )

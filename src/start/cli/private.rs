@@ -1,4 +1,4 @@
-//! Files for their owner alone: secrets that a command hands out.
+//! Files readable by their owner alone: secrets that a command hands out.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Write};
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::terminal::Terminal;
 use crate::platform::db::file::files::{as_whom, folder_of, private_options, why};
 
-/// Creates a file for its owner alone; one that is there already stays.
+/// Creates a file for its owner alone; never overwrites one.
 pub fn create_private(path: &Path) -> Result<File, String> {
     let file = private_options().write(true).create_new(true).open(path);
     file.map_err(|error| unwritable(path, &error))
@@ -27,7 +27,7 @@ pub fn write_private(path: &Path, text: &str) -> Result<(), String> {
     written.map_err(|error| unwritable(path, &error))
 }
 
-/// Says what to do where the secret on stdout went to a file that others may read.
+/// Warns if the secret on stdout went to a file that others may read, and says what to do.
 #[cfg_attr(not(unix), allow(unused_variables))]
 pub fn warn_of_readers(terminal: &Terminal) {
     #[cfg(unix)]
@@ -39,8 +39,8 @@ pub fn warn_of_readers(terminal: &Terminal) {
         let mode = metadata.permissions().mode() & 0o777;
         if metadata.is_file() && mode & 0o077 != 0 {
             terminal.say(&format!(
-                "Die Datei, in die er geschrieben wurde, dürfen andere auf diesem Rechner lesen (Rechte {mode:o}): chmod 600. \
-                 Mit --out DATEI statt > DATEI kann das nie jemand."
+                "Die Datei, in die er geschrieben wurde, dürfen andere auf diesem Rechner lesen (Rechte \
+                 {mode:o}): chmod 600. Mit --out DATEI statt > DATEI kann das nie jemand."
             ));
         }
     }

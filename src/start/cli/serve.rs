@@ -1,4 +1,4 @@
-//! `serve`: the server itself.
+//! `serve`: runs the server.
 
 use std::io::{Error, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -14,9 +14,10 @@ use tokio_rustls::TlsAcceptor;
 
 use super::database::{is_there, now};
 use super::finding::{Finding, Severity, ok, warning, wrong};
-use super::terminal::{Outcome, Terminal, sentence};
-use super::{changes, systemd, user};
 #[cfg(target_os = "linux")]
+use super::systemd;
+use super::terminal::{Outcome, Terminal, sentence};
+use super::{changes, user};
 use crate::leitstand::operations::restoring::{Order, Restored};
 use crate::operations::backup::restore;
 use crate::platform::db::file::copy::is_any_in_work;
@@ -57,25 +58,26 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
             }
         });
         drop(running);
-        let (Some(order), spare) = (app.close(), result?) else { return Ok(()) };
-        // Stopped meanwhile: what was ordered is not begun.
-        let Some(spare) = spare else { return Ok(()) };
+        let (Some(order), kept_listener) = (app.close(), result?) else { return Ok(()) };
+        // Told to stop meanwhile: the ordered restore is not begun.
+        let Some(kept_listener) = kept_listener else { return Ok(()) };
         last = Some(restored(config, &order, &told));
-        // Meanwhile, or before it could begin: one of the two databases is whole for the next start.
+        // Told to stop during the restore, or before it could begin: either way a whole database is there for
+        // the next start.
         if *told.borrow() {
             return Ok(());
         }
         running = runtime()?;
         listener = {
             let _within = running.enter();
-            TcpListener::from_std(spare)?
+            TcpListener::from_std(kept_listener)?
         };
         app = Service::open(&config.db, system_clock(), &config.policy)?;
     }
 }
 
-/// Becomes true once the process is told to stop (SIGTERM, Ctrl-C), whichever life of the service runs, or none while a
-/// backup is restored.
+/// Returns a receiver that becomes true once the process is told to stop (SIGTERM, Ctrl-C), whichever run of
+/// the service is active, and also while a backup is being restored.
 pub fn told_to_stop() -> Outcome<watch::Receiver<bool>> {
     let failed = |error| format!("Strg-C geht nicht: {}", in_german(&error));
     let (tell, told) = watch::channel(false);
@@ -92,8 +94,8 @@ pub fn told_to_stop() -> Outcome<watch::Receiver<bool>> {
     Ok(told)
 }
 
-/// Restores a backup between two lives of the service, as the command does, and writes down who wanted it. Told to stop it
-/// ends before the next step; the exchange of the files is the last one, and is not interrupted.
+/// Restores a backup between two runs of the service, as the command does, and records who ordered it. A stop
+/// signal ends it before its next step; the exchange of the files, its last step, is not interrupted.
 fn restored(config: &Config, order: &Order, told: &watch::Receiver<bool>) -> Restored {
     log(&format!("{} is restored, as {} wants it", order.backup.display(), order.person));
     let go_on = || match *told.borrow() {
@@ -109,19 +111,19 @@ fn restored(config: &Config, order: &Order, told: &watch::Receiver<bool>) -> Res
         restore(&config.db, &order.backup, &system_clock(), began)
     };
     #[cfg(target_os = "linux")]
-    let done = systemd::patiently(work);
+    let done = systemd::with_watchdog_fed(work);
     #[cfg(not(target_os = "linux"))]
     let done = work();
     let outcome = done.map(|restored| restored.set_aside).map_err(|failure| failure.in_german());
     let outcome = outcome.map(|aside| aside.map(|aside| absolute(&aside).unwrap_or(aside)));
     match &outcome {
-        Ok(_) => changes::note_order(&config.db, &order.person, &order.backup),
+        Ok(_) => changes::record_restore(&config.db, &order.person, &order.backup),
         Err(why) => log(&format!("{} was not restored: {why}", order.backup.display())),
     }
     Restored { id: order.id.clone(), at: now(), outcome }
 }
 
-/// How long a restore waits for a backup that had begun before it was ordered.
+/// How long a restore waits for a backup that began before the order.
 const COPIES_WAIT_MAX: Duration = Duration::from_secs(600);
 
 fn wait_for_copies(go_on: impl Fn() -> Result<(), Failure>) -> Result<(), Failure> {
@@ -138,8 +140,8 @@ fn wait_for_copies(go_on: impl Fn() -> Result<(), Failure>) -> Result<(), Failur
     Ok(())
 }
 
-/// Serves an open service; `started` is told the address once it is printed. Unless it was told to stop, the socket stays
-/// open: whoever connects waits for what serves next.
+/// Serves an open service, and passes its address to `started` once it is printed. Returns the open socket
+/// unless told to stop: connections made meanwhile wait for the next run.
 pub fn serve(
     runtime: &Runtime,
     app: &Service,
@@ -150,8 +152,8 @@ pub fn serve(
     started: impl FnOnce(&str),
 ) -> Outcome<Option<std::net::TcpListener>> {
     let listener = listener.into_std()?;
-    let spare = Arc::new(Mutex::new(Some(listener.try_clone()?)));
-    let kept = Arc::clone(&spare);
+    let kept_listener = Arc::new(Mutex::new(Some(listener.try_clone()?)));
+    let kept = Arc::clone(&kept_listener);
     let stop = once_told(told, move || drop(locked(&kept).take()));
     let within = runtime.enter();
     let listener = TcpListener::from_std(listener)?;
@@ -164,7 +166,7 @@ pub fn serve(
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
     terminal.print(&format!("partnerd listening on {scheme}://{address}"));
-    // What listens everywhere is not an address that one can go to.
+    // A wildcard address cannot be opened in a browser, so the loopback address is shown.
     let here = match address.ip() {
         ip if !ip.is_unspecified() => ip,
         IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -174,28 +176,29 @@ pub fn serve(
     #[cfg(target_os = "linux")]
     let _notifier = systemd::notify(runtime.handle(), &app.gate)?;
     runtime.block_on(app.serve(listener, fitting(&config.limits), tls, stop));
-    Ok(locked(&spare).take())
+    Ok(locked(&kept_listener).take())
 }
 
 /// Files that the service has open besides its connections, at most.
 const OTHER_FILES_MAX: usize = 64;
 
-/// The limits, with no more connections than the system lets this process have: those that cannot be accepted would
-/// wait for ever, instead of one making room for another.
+/// Lowers the limit of connections to what the system allows this process. Connections that cannot be
+/// accepted would wait for ever, while at the limit the server closes an old one to make room.
 pub fn fitting(limits: &Limits) -> Limits {
-    // Those who wait for a change have connections beside these.
+    // Clients that wait for a change hold connections beyond the limit.
     let files = open_files(limits.connections + WAITERS_MAX + OTHER_FILES_MAX);
     let connections = limits.connections.min(files.saturating_sub(OTHER_FILES_MAX).max(1));
     if connections < limits.connections {
         log(&format!(
-            "the system lets this process open {files} files, so at most {connections} connections instead of {}: see ulimit -n, or LimitNOFILE of the service",
+            "the system lets this process open {files} files, so at most {connections} connections instead of \
+             {}: see ulimit -n, or LimitNOFILE of the service",
             limits.connections
         ));
     }
     Limits { connections, ..limits.clone() }
 }
 
-/// How many files may be open; as many as are wanted, where the system allows it.
+/// Returns how many files may be open, after raising the limit to `wanted` if the system allows it.
 #[cfg(target_os = "linux")]
 fn open_files(wanted: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -219,7 +222,7 @@ fn stopping() {
     systemd::stopping();
 }
 
-/// Certificate and key, read before anything is opened. That it ends soon is said in the log.
+/// Reads certificate and key, before anything is opened. Logs a certificate that expires soon.
 pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
     let Some((certificate, key)) = &config.tls else { return Ok(None) };
     let acceptor = acceptor(certificate, key)?;
@@ -230,14 +233,15 @@ pub fn encryption(config: &Config) -> Result<Option<TlsAcceptor>, String> {
     Ok(Some(acceptor))
 }
 
-/// Days before the end of a certificate from which on a new one is asked for.
+/// Days before a certificate expires from which on a renewal is advised.
 const EXPIRY_NEAR_DAYS: i64 = 30;
 
 pub fn validity_of(certificate: &Path) -> Result<Finding, String> {
     const LOOK: &str = "https";
     let (from, until) = validity(certificate)?;
     let (file, today, last) = (certificate.display(), Day::in_berlin(now()), Day::in_berlin(until));
-    let renew = "ein neues machen (`partnerd tls self-signed`, oder die eigene Zertifizierungsstelle) und den Server neu starten";
+    let renew = "ein neues machen (`partnerd tls self-signed`, oder die eigene Zertifizierungsstelle) und den \
+                 Server neu starten";
     Ok(if now() > until {
         wrong(LOOK, format!("{file} ist am {last} abgelaufen: {renew}"))
     } else if now() < from {
@@ -255,7 +259,7 @@ pub fn runtime() -> Result<Runtime, String> {
     service::runtime().map_err(|error| format!("der Server kann nicht starten: {}", in_german(&error)))
 }
 
-/// Takes the address, before anything else happens.
+/// Binds the address, before anything else happens.
 pub fn listen(runtime: &Runtime, config: &Config) -> Result<TcpListener, String> {
     runtime.block_on(TcpListener::bind(config.listen)).map_err(|error| unusable(config.listen, &error))
 }

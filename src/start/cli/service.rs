@@ -1,4 +1,4 @@
-//! `service`: partnerd as a service of Windows.
+//! `service`: partnerd as a Windows service.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf, absolute};
@@ -31,28 +31,28 @@ use crate::start::config::Config;
 
 const NAME: &str = "partnerd";
 
-/// Whom it runs as: an account of Windows that may little, and its number, the same in every language.
+/// Account of the service: it has few rights. The SID is the same in every language of Windows.
 const ACCOUNT: &str = r"NT AUTHORITY\LocalService";
 const ACCOUNT_SID: &str = "*S-1-5-19";
 
-/// How long a start may take: it brings the database to this version.
+/// How long a start may take: it may migrate the database.
 const START_TIME: Duration = Duration::from_secs(600);
 
-/// How long a command waits for a start or a stop, and how long a stop may take beyond what running
-/// requests get: the log goes into the database.
+/// How long a command waits for a start or a stop, and how long a stop may take beyond the time for running
+/// requests: the log is moved into the database.
 const STOP_TIME: Duration = Duration::from_secs(60);
 
-/// Pauses before Windows starts it again after a failure; the last one holds for all further ones.
+/// Pauses before Windows restarts the service after a failure; the last one is used for all further ones.
 const RESTART_PAUSES: [Duration; 3] =
     [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60)];
 
-/// After how long without a failure these begin anew.
+/// Time without a failure after which the pauses start over.
 const RESTART_FORGOTTEN: Duration = Duration::from_secs(86_400);
 
 /// ERROR_SERVICE_NOT_ACTIVE.
 const NOT_RUNNING: i32 = 1062;
 
-/// What to do about some errors of Windows, by their numbers (winerror.h).
+/// Advice on some Windows errors, by their numbers (winerror.h).
 const ADVICE: [(i32, &str); 5] = [
     (5, "das braucht einen Administrator: die Eingabeaufforderung mit „Als Administrator ausführen“ öffnen"),
     (1060, "der Dienst partnerd ist nicht eingerichtet: `partnerd service install` richtet ihn ein"),
@@ -80,7 +80,7 @@ pub fn run(command: Command, config: &Config, file: Option<&Path>, terminal: &Te
         Command::Uninstall => uninstall(terminal),
         Command::Status => status(terminal),
         Command::Run => {
-            // Windows begins a thread of its own, and gives it nothing but names.
+            // Windows calls back in its own thread and passes only names.
             let _ = SETTINGS.set(config.clone());
             Ok(service_dispatcher::start(NAME, service_main).map_err(refusal)?)
         }
@@ -95,7 +95,7 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
     let service = unlocked(|| manager.create_service(&info, ServiceAccess::ALL_ACCESS)).map_err(refusal)?;
     let _ = service
         .set_description("Die Partnerschnittstelle zu den Daten der Firma: JSON über HTTP, aus einer Datei.");
-    // From here on the service is there; what fails is said, and can be done again by hand.
+    // From here on the service exists; a failure is only reported, as the step can be repeated by hand.
     if let Err(error) = unlocked(|| restart_on_failure(&service)) {
         terminal.say(&format!("Windows startet ihn nach einem Fehler nicht neu: {}.", refusal(error)));
     }
@@ -122,7 +122,7 @@ fn install(config: &Config, file: Option<&Path>, terminal: &Terminal) -> Outcome
 
 fn description(file: Option<&Path>, db: &Path) -> std::io::Result<ServiceInfo> {
     let executable = std::env::current_exe()?;
-    // A service starts in a folder of Windows: paths must be whole.
+    // A service starts in a Windows folder, so paths must be absolute.
     let mut arguments: Vec<OsString> = Vec::new();
     if let Some(file) = file {
         arguments.push("--config".into());
@@ -143,7 +143,7 @@ fn description(file: Option<&Path>, db: &Path) -> std::io::Result<ServiceInfo> {
     })
 }
 
-/// Windows starts it again when the process dies, and when it stops with an error.
+/// Makes Windows restart the service when the process dies, and when it stops with an error.
 fn restart_on_failure(service: &Service) -> windows_service::Result<()> {
     let restart = |delay| ServiceAction { action_type: ServiceActionType::Restart, delay };
     service.update_failure_actions(ServiceFailureActions {
@@ -155,9 +155,9 @@ fn restart_on_failure(service: &Service) -> windows_service::Result<()> {
     service.set_failure_actions_on_non_crash_failures(true)
 }
 
-/// Lets the service's account change the files of a folder, those too that others create there.
+/// Lets the service's account change the files of a folder, including those that others create there.
 fn may_write(folder: &Path) -> bool {
-    // Windows' own program, not one of that name that lies beside ours.
+    // The icacls of Windows, not a program of that name beside ours.
     let Some(windows) = std::env::var_os("SystemRoot") else { return false };
     let right = format!("{ACCOUNT_SID}:(OI)(CI)M");
     let mut icacls = Process::new(Path::new(&windows).join(r"System32\icacls.exe"));
@@ -171,7 +171,7 @@ fn uninstall(terminal: &Terminal) -> Outcome {
         Err(Error::Winapi(error)) if error.raw_os_error() == Some(NOT_RUNNING) => {}
         stopped => drop(stopped.map_err(refusal)?),
     }
-    // Nothing of it runs any more when this command is done. For a moment it is still as running to Windows.
+    // When this command ends, the service no longer runs. For a moment Windows still reports it as running.
     let state = wait_while(&service, |state| state != ServiceState::Stopped).map_err(refusal)?;
     if state != ServiceState::Stopped {
         return Err("der Dienst hält noch an: in einer Minute wiederholen".into());
@@ -181,7 +181,7 @@ fn uninstall(terminal: &Terminal) -> Outcome {
     Ok(())
 }
 
-/// Waits while the service is in such a state, for a minute at most; says in which it is then.
+/// Waits while the service is in such a state, for `STOP_TIME` at most; returns its state then.
 fn wait_while(
     service: &Service,
     waits: impl Fn(ServiceState) -> bool,
@@ -211,7 +211,7 @@ fn status(terminal: &Terminal) -> Outcome {
         ServiceState::StopPending => ("stopping", "hält an"),
         _ => ("starting", "startet"),
     };
-    // What Windows calls the path is the whole command.
+    // Windows' "executable path" is the whole command.
     let command = service.query_config().map_err(refusal)?.executable_path.display().to_string();
     terminal.rows(&["Stand", "Befehl"], &[Row { state, command }], |row| {
         vec![words.to_owned(), row.command.clone()]
@@ -223,14 +223,14 @@ fn open(access: ServiceAccess) -> Result<Service, String> {
     manager.and_then(|manager| manager.open_service(NAME, access)).map_err(refusal)
 }
 
-/// The list of services is locked while Windows starts others, which ends by itself (ERROR_SERVICE_DATABASE_LOCKED).
+/// ERROR_SERVICE_DATABASE_LOCKED: Windows locks the list of services while it starts others, for a short time.
 const LOCKED: i32 = 1055;
 
-/// How often that is waited for, and how long each time.
+/// Tries while the list is locked, and the pause between them.
 const TRIES: u32 = 60;
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 
-/// Does something with the list of services as soon as it is not locked.
+/// Runs a step on the list of services, retrying while the list is locked.
 fn unlocked<T>(step: impl Fn() -> windows_service::Result<T>) -> windows_service::Result<T> {
     let mut done = step();
     for _ in 1..TRIES {
@@ -243,19 +243,19 @@ fn unlocked<T>(step: impl Fn() -> windows_service::Result<T>) -> windows_service
     done
 }
 
-/// An error of Windows as one sentence for a person.
+/// Says a Windows error in one sentence for a person.
 fn refusal(error: Error) -> String {
     let Error::Winapi(error) = error else { return error.to_string() };
     let known = ADVICE.iter().find(|(number, _)| error.raw_os_error() == Some(*number));
     known.map_or_else(|| format!("Windows meldet: {}", in_german(&error)), |(_, advice)| (*advice).to_owned())
 }
 
-/// The settings of `service run`, for the thread that Windows begins.
+/// The settings of `service run`, for the thread that Windows starts.
 static SETTINGS: OnceLock<Config> = OnceLock::new();
 
 define_windows_service!(service_main, work);
 
-/// The log of `service run`: nobody sees its stderr.
+/// Opens the log of `service run`, whose stderr nobody sees.
 pub fn log_file(db: &Path) -> Result<LogFile, String> {
     LogFile::beside(db).map_err(|error| {
         let why = in_german(&error);
@@ -265,8 +265,8 @@ pub fn log_file(db: &Path) -> Result<LogFile, String> {
     })
 }
 
-/// What Windows calls in a thread of its own. Nobody sees stderr here: why it did not start, or stopped
-/// with an error, is kept in a file beside the database.
+/// The body of the service; Windows calls it in its own thread. Nobody sees stderr here, so the reason for a
+/// failed start or stop is written to a file beside the database.
 fn work(_: Vec<OsString>) {
     let Some(config) = SETTINGS.get() else { return };
     let stop = Arc::new(Notify::new());
@@ -279,7 +279,7 @@ fn work(_: Vec<OsString>) {
         ServiceControl::Interrogate => ServiceControlHandlerResult::NoError,
         _ => ServiceControlHandlerResult::NotImplemented,
     };
-    // Without a handler Windows takes it that the start failed.
+    // Without a handler Windows considers the start failed.
     let Ok(handle) = register(NAME, handler) else { return };
     report(handle, ServiceState::StartPending, START_TIME);
     let _ = std::fs::remove_file(trouble_file(&config.db));
@@ -293,9 +293,9 @@ fn work(_: Vec<OsString>) {
     let _ = handle.set_service_status(at(ServiceState::Stopped, Duration::ZERO, exit_code));
 }
 
-/// Serves until Windows says Stop, and finishes what runs.
+/// Serves until Windows says stop, and finishes running requests.
 fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome {
-    // Other paths of the settings begin where the database is.
+    // Relative paths in the settings start at the folder of the database.
     if let Some(folder) = config.db.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::env::set_current_dir(folder).map_err(|error| {
             format!("{} lässt sich nicht betreten: {}", folder.display(), in_german(&error))
@@ -314,7 +314,7 @@ fn serve(config: &Config, handle: ServiceStatusHandle, stop: &Notify) -> Outcome
     Ok(())
 }
 
-/// Tells Windows how far it is, and how long the next step may take.
+/// Reports the state to Windows, and how long the next step may take.
 fn report(handle: ServiceStatusHandle, state: ServiceState, wait: Duration) {
     let _ = handle.set_service_status(at(state, wait, ServiceExitCode::NO_ERROR));
 }
@@ -333,7 +333,7 @@ fn at(current_state: ServiceState, wait_hint: Duration, exit_code: ServiceExitCo
     }
 }
 
-/// Keeps why `service run` did not start, where Windows hears nothing of it.
+/// Writes down why `service run` did not start, as Windows does not learn it.
 pub fn write_trouble(db: &Path, sentence: &str) {
     let _ = std::fs::write(trouble_file(db), format!("{} {sentence}\r\n", now()));
 }

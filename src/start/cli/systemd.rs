@@ -1,5 +1,5 @@
-//! Notifies systemd (sd_notify(3)) that the service answers, that it still works, that it stops; without a
-//! socket of systemd, nobody.
+//! Notifies systemd (sd_notify(3)) that the service answers, still works, or stops. Does nothing without a
+//! systemd socket.
 
 use std::future::poll_fn;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
@@ -15,29 +15,30 @@ use crate::platform::db::file::german::in_german;
 use crate::platform::db::log;
 use crate::platform::gate::Gate;
 
-/// How often the first answer is asked for, and how long it is waited for without a watchdog.
+/// Pause between checks until the first answer, and the timeout of a check without a watchdog.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// How long the writer or a read may take for one piece of work before only a restart helps. Work that gets on is
-/// done sooner: the writer waits half a minute at most for an import, and a long read ends after a minute.
+/// How long one piece of work of the writer or of a read may take before only a restart helps. Work that
+/// makes progress ends sooner: the writer spends at most half a minute on an import, and a long read ends
+/// after a minute.
 const HANGS_AFTER: Duration = Duration::from_secs(300);
 
-/// Notifies systemd once the service answers, and from then on, where a watchdog is set (WatchdogSec), that it works;
-/// until the sender is dropped.
+/// Notifies systemd once the service answers, and then, if a watchdog is set (WatchdogSec), as long as it
+/// works; ends when the sender is dropped.
 ///
-/// Each check takes the way of a request: a thread of the socket reads the database, and the gate looks at the writer
-/// ([`Gate::works`]). Without an answer nothing is sent, and systemd restarts the service. A bad answer is an answer: a
-/// restart does not mend a full disk.
+/// Each check takes the path of a request: a socket thread reads the database, and the gate looks at the
+/// writer ([`Gate::works`]). Without an answer nothing is sent, and systemd restarts the service. A negative
+/// answer counts as an answer: a restart does not mend a full disk.
 pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Sender<()>>, String> {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return Ok(None);
     }
-    // A service that has ended is not held open by this.
+    // A weak reference, so that this thread does not keep a closed service open.
     let (runtime, gate) = (runtime.clone(), Arc::downgrade(gate));
     let (stop, stopped) = channel();
     let work = move || {
         let watched = watchdog_enabled().filter(|limit| !limit.is_zero());
-        // Half of it is usual; a quarter leaves room for an answer that comes late.
+        // Half of the limit is usual; a quarter leaves room for a late answer.
         let pause = watched.map_or(ASK_AGAIN, |limit| limit / 4);
         let (mut news, mut wait, mut complained) = (Ready, Duration::ZERO, false);
         while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
@@ -58,8 +59,8 @@ pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Sender<()>>, 
     Ok(Some(stop))
 }
 
-/// Tells the watchdog that something works that no request can be answered beside.
-pub fn patiently<T>(work: impl FnOnce() -> T) -> T {
+/// Keeps notifying the watchdog during work that blocks all requests.
+pub fn with_watchdog_fed<T>(work: impl FnOnce() -> T) -> T {
     let Some(limit) = watchdog_enabled().filter(|limit| !limit.is_zero()) else { return work() };
     let (stop, stopped) = channel::<()>();
     std::thread::scope(|scope| {
@@ -68,7 +69,7 @@ pub fn patiently<T>(work: impl FnOnce() -> T) -> T {
                 send(&Watchdog, &mut false);
             }
         });
-        // Also where it panics, so that the thread ends.
+        // Dropped on a panic, too, so that the thread ends.
         let _stop = stop;
         work()
     })
@@ -82,14 +83,14 @@ fn works(runtime: &Handle, gate: &Weak<Gate>, patience: Duration) -> bool {
     let Some(gate) = gate.upgrade() else { return false };
     let (sender, receiver) = sync_channel(1);
     runtime.spawn(poll_fn(move |_| {
-        // An answer that comes too late has no receiver.
+        // A late answer has no receiver any more.
         let _ = sender.try_send(gate.works(HANGS_AFTER));
         Poll::Ready(())
     }));
     receiver.recv_timeout(patience) == Ok(true)
 }
 
-/// Whether systemd was notified; why not is logged once.
+/// Notifies systemd; returns whether that succeeded. Logs the first failure only.
 fn send(news: &NotifyState<'_>, complained: &mut bool) -> bool {
     let sent = sd_notify::notify(std::slice::from_ref(news));
     if let Err(error) = &sent
@@ -115,13 +116,13 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
         let (gate, patience) = (Arc::downgrade(&app.gate), Duration::from_secs(5));
         assert!(works(runtime.handle(), &gate, patience));
-        // The socket.
+        // The socket thread hangs.
         let (go_on, hangs) = channel::<()>();
         runtime.spawn(poll_fn(move |_| Poll::Ready(hangs.recv())));
         assert!(!works(runtime.handle(), &gate, Duration::from_millis(300)));
         drop(go_on);
         assert!(works(runtime.handle(), &gate, patience));
-        // The writer.
+        // The writer hangs.
         let (go_on, hangs) = channel::<()>();
         app.gate.writer.submit(QueueKey::house(), 0, move |_| hangs.recv(), |_, _| ());
         std::thread::sleep(Duration::from_millis(1_500));

@@ -22,9 +22,10 @@ use crate::start::config::Config;
 #[derive(Subcommand)]
 pub enum Command {
     /// Eine Firma anlegen; gibt ihre Nummer aus
-    #[command(
-        after_help = "Beispiele:\n  partnerd tenant create \"Mühle Beispiel\"\n  partnerd tenant create \"Mühle Beispiel\" \\\n      --set negativbestand=ablehnen"
-    )]
+    #[command(after_help = "Beispiele:\n  \
+                            partnerd tenant create \"Mühle Beispiel\"\n  \
+                            partnerd tenant create \"Mühle Beispiel\" \\\n      \
+                            --set negativbestand=ablehnen")]
     Create {
         /// Name der Firma
         name: String,
@@ -74,7 +75,10 @@ fn help_of_set() -> String {
         help += &format!("  {}: {} [sonst: {default}]\n", setting.name, setting.explained());
         help += &format!("      {}\n", setting.meaning);
     }
-    help + "\nBeispiele:\n  partnerd tenant set \"Mühle Beispiel\" \\\n      charge_automatik=fefo gesperrt_bis=2026-06-30"
+    help + "\n\
+            Beispiele:\n  \
+            partnerd tenant set \"Mühle Beispiel\" \\\n      \
+            charge_automatik=fefo gesperrt_bis=2026-06-30"
 }
 
 pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
@@ -136,7 +140,7 @@ fn reset(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
     Ok(())
 }
 
-/// Changes settings, and writes down what changed; of the logo the path of its file is typed.
+/// Changes settings and records what changed. For the logo the value is the path of its file.
 fn change(
     connection: &Connection,
     tenant: TenantId,
@@ -160,7 +164,7 @@ fn change(
     Ok(changed)
 }
 
-/// Reads a logo, and one byte more at most than it can have.
+/// Reads a logo, at most one byte more than is allowed.
 fn read_logo(path: &Path) -> Outcome<Logo> {
     let in_file = |error: std::io::Error| format!("{}: {}", path.display(), in_german(&error));
     let file = std::fs::File::open(path).map_err(in_file)?;
@@ -192,7 +196,7 @@ fn show(tenant: &str, config: &Config, terminal: &Terminal) -> Outcome {
         })
         .collect();
     terminal.rows(&["Einstellung", "Wert", "sonst", "Bedeutung"], &rows, |row| {
-        // Of a logo there is only its sha256: the beginning tells two apart.
+        // For a logo only the sha256 is stored; its beginning is enough to tell two apart.
         let value: String = match (row.setting, row.value.as_str()) {
             (_, "") => "-".to_owned(),
             ("logo", sha256) => format!("sha256 {}…", sha256.get(..12).unwrap_or(sha256)),

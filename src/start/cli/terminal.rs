@@ -1,7 +1,8 @@
-//! What commands say: results to stdout, everything else to stderr.
+//! Output of commands: results to stdout, everything else to stderr.
 
 use std::error::Error;
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressFinish};
@@ -15,40 +16,110 @@ use crate::platform::failure::{self, Failure};
 use crate::rules::changed::Changed;
 use crate::rules::text::shown;
 
-/// What a command comes to; or why it failed, which [`sentence`] says to a person.
+/// Result of a command, or the reason of its failure, which [`sentence`] puts into words.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 pub struct Terminal {
     pub json: bool,
+    /// What was written to stdout and stderr, where the command runs inside another program (a test); else
+    /// none, and both go to those of the process.
+    captured: Option<Mutex<[Vec<u8>; 2]>>,
+}
+
+/// stdout or stderr of a command.
+struct Stream<'t> {
+    terminal: &'t Terminal,
+    is_error: bool,
+}
+
+impl Write for Stream<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match (&self.terminal.captured, self.is_error) {
+            (Some(captured), is_error) => {
+                let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+                captured[usize::from(is_error)].write(bytes)
+            }
+            (None, false) => stdout().write(bytes),
+            (None, true) => stderr().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match (&self.terminal.captured, self.is_error) {
+            (None, false) => stdout().flush(),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Terminal {
-    /// Writes a result to stdout; a closed pipe is no error.
-    pub fn print(&self, line: &str) {
-        let _ = writeln!(std::io::stdout(), "{line}");
+    /// Writes to the streams of the process.
+    pub fn of_process(json: bool) -> Terminal {
+        Terminal { json, captured: None }
     }
 
-    /// Writes a result that is one thing: as JSON where that was asked for, else as the text alone.
+    /// Keeps what is written in memory.
+    pub fn in_memory(json: bool) -> Terminal {
+        Terminal { json, captured: Some(Mutex::default()) }
+    }
+
+    /// Returns what was written to stdout and to stderr.
+    pub fn into_captured(self) -> [Vec<u8>; 2] {
+        self.captured.map_or_else(Default::default, |captured| {
+            captured.into_inner().unwrap_or_else(PoisonError::into_inner)
+        })
+    }
+
+    /// Whether the command has the process to itself, with its signals and its log.
+    pub fn is_of_process(&self) -> bool {
+        self.captured.is_none()
+    }
+
+    pub fn stdout(&self) -> impl Write {
+        Stream { terminal: self, is_error: false }
+    }
+
+    pub fn stderr(&self) -> impl Write {
+        Stream { terminal: self, is_error: true }
+    }
+
+    /// Whether somebody sees stdout in a window.
+    pub fn shows_stdout(&self) -> bool {
+        self.is_of_process() && stdout().is_terminal()
+    }
+
+    /// Whether somebody sees stderr in a window.
+    pub fn shows_stderr(&self) -> bool {
+        self.is_of_process() && stderr().is_terminal()
+    }
+
+    /// Writes a result to stdout; ignores a closed pipe.
+    pub fn print(&self, line: &str) {
+        let _ = writeln!(self.stdout(), "{line}");
+    }
+
+    /// Writes a single result: as JSON if requested, else as plain text.
     pub fn result(&self, text: &str, json: &serde_json::Value) {
         self.print(&if self.json { json.to_string() } else { text.to_owned() });
     }
 
-    /// Says something to a person. Names and labels of others may stand in it.
+    /// Says something to a person, with control characters escaped: the text may contain names and
+    /// labels given by others.
     pub fn say(&self, text: &str) {
         for line in text.split('\n') {
-            let _ = writeln!(std::io::stderr(), "{}", shown(line));
+            let _ = writeln!(self.stderr(), "{}", shown(line));
         }
     }
 
-    /// A spinner that is shown until it is dropped.
+    /// Returns a spinner that is shown until it is dropped.
     pub fn waiting(&self) -> ProgressBar {
-        let is_shown = std::io::stderr().is_terminal();
+        let is_shown = self.shows_stderr();
         let bar = if is_shown { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         bar.enable_steady_tick(Duration::from_millis(100));
         bar.with_finish(ProgressFinish::AndClear)
     }
 
-    /// Does work that tells at which step it is, which is shown meanwhile.
+    /// Shows the current step of `work` while it runs.
     pub fn step_by_step<T>(&self, work: impl FnOnce(&dyn Fn(&str) -> failure::Result<()>) -> T) -> T {
         let waiting = self.waiting();
         work(&|step| {
@@ -57,7 +128,7 @@ impl Terminal {
         })
     }
 
-    /// Writes rows: as JSON where that was asked for, else as a table.
+    /// Writes rows: as JSON if requested, else as a table.
     pub fn rows<T: Serialize>(
         &self,
         header: &[&str],
@@ -71,7 +142,8 @@ impl Terminal {
         let shown = |text: String| shown(&text).into_owned();
         let cells: Vec<Vec<String>> =
             rows.iter().map(|row| cells(row).into_iter().map(shown).collect()).collect();
-        self.print(&layout(header, &cells, width()));
+        let width = if self.is_of_process() { width() } else { None };
+        self.print(&layout(header, &cells, width));
         Ok(())
     }
 
@@ -83,13 +155,14 @@ impl Terminal {
     }
 }
 
-/// Characters in a line of stdout; none where it is not limited, as in a file. COLUMNS is what a shell says of it.
+/// Returns the width of stdout in characters; `None` if it is unlimited, as in a file. Falls back to COLUMNS,
+/// which some shells set.
 fn width() -> Option<usize> {
-    let of_terminal = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+    let of_terminal = terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).filter(|width| *width > 0)
 }
 
-/// Why a command failed, as one sentence for a person; a rule is quoted on the line after it.
+/// Says why a command failed, in one sentence for a person; a rule is quoted on the next line.
 pub fn sentence(error: Box<dyn Error>) -> String {
     let failure = match error.downcast::<Failure>() {
         Ok(failure) => *failure,
@@ -101,7 +174,7 @@ pub fn sentence(error: Box<dyn Error>) -> String {
     match failure {
         Failure::Refused(refusal) => {
             let feld = refusal.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();
-            // The rule is that of the interface: it has a line of its own.
+            // The message quotes a rule of the interface, so it gets its own line.
             format!("{feld}abgelehnt mit {}:\n  {}", refusal.code.as_str(), refusal.message)
         }
         other => other.in_german(),

@@ -1,11 +1,11 @@
-//! `tls`: a certificate for a network that has none.
+//! `tls`: makes a self-signed certificate for a network that has none.
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::json;
 
-use super::changes::note_made;
+use super::changes::record_made;
 use super::database::{is_there, now, use_file};
 use super::private::write_private;
 use super::terminal::{Outcome, Terminal};
@@ -53,13 +53,13 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         let _ = std::fs::remove_file(&key);
         return Err(complaint.into());
     }
-    // Where there is no database yet, there is no log either.
+    // Without a current database there is no log to record this in.
     if is_there(&config.db)? && schema::check_current(&config.db)? {
         use_file(&config.db)?;
         let event =
             AdminEvent::new(AdminAction::Angelegt, Art::Zertifikat).name(certificate.display().to_string());
         let event = event.changing(Changed::of("names", "", names.join(", ")));
-        note_made(&config.db, terminal, "tls self-signed", &event);
+        record_made(&config.db, terminal, "tls self-signed", &event);
     }
     terminal.say(&format!("Das Zertifikat gilt für {}.", names.join(", ")));
     terminal.say("In die Einstellungsdatei gehört:");

@@ -1,4 +1,4 @@
-//! `user`: the people who use the pages at /leitstand (D27).
+//! `user`: the people who use the Leitstand (D27).
 
 use std::path::Path;
 
@@ -23,9 +23,9 @@ use crate::start::config::Config;
 #[derive(Subcommand)]
 pub enum Command {
     /// Eine Person anlegen und den Link ausgeben, mit dem sie ihr Passwort setzt
-    #[command(
-        after_help = "Beispiele:\n  partnerd user create Erika --role verwalten\n  partnerd user create Paul --tenant \"Mühle Beispiel\""
-    )]
+    #[command(after_help = "Beispiele:\n  \
+                            partnerd user create Erika --role verwalten\n  \
+                            partnerd user create Paul --tenant \"Mühle Beispiel\"")]
     Create {
         /// Der Name zum Anmelden
         name: String,
@@ -85,7 +85,7 @@ fn create(name: &str, role: Rolle, companies: &[String], config: &Config, termin
     Ok(())
 }
 
-/// Where the server is reached from this machine, as far as the settings say.
+/// Returns the URL of the server as seen from this machine, as far as the settings tell.
 pub fn base(config: &Config) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let ip = config.listen.ip();
@@ -104,7 +104,7 @@ fn print_link(name: &str, link: &str, terminal: &Terminal) {
     terminal.say(&format!("Mit diesem Link setzt {name} ein Passwort, einmal und innerhalb einer Stunde."));
 }
 
-/// Says the link with which the first person begins, where nobody has a password yet.
+/// Shows the link for the first login if nobody has a password yet.
 pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &Terminal) -> Outcome {
     if config.policy.leitstand.modus == Modus::Aus {
         return Ok(());
@@ -121,10 +121,13 @@ pub fn say_first_link(database: &Path, base: &str, config: &Config, terminal: &T
         None => {}
         Some((Person { name, .. }, Some(secret))) => {
             let link = format!("{base}/leitstand/passwort?link={secret}");
-            terminal.say(&format!("Zum Anfangen im Browser als {name}, einmal und innerhalb einer Stunde:\n  {link}"));
+            terminal.say(&format!(
+                "Zum Anfangen im Browser als {name}, einmal und innerhalb einer Stunde:\n  {link}"
+            ));
         }
         Some((Person { name, .. }, None)) => terminal.say(&format!(
-            "Der Link von {name}, der schon ausgegeben wurde, gilt noch; `partnerd user link {name:?}` gibt einen anderen statt seiner aus."
+            "Der Link von {name}, der schon ausgegeben wurde, gilt noch; `partnerd user link {name:?}` gibt \
+             einen anderen statt seiner aus."
         )),
     }
     Ok(())
@@ -139,7 +142,7 @@ struct PersonLine {
     state: State,
 }
 
-/// How a person stands, as programs compare it.
+/// State of a person, as programs compare it.
 #[derive(Serialize, Clone, Copy)]
 enum State {
     #[serde(rename = "deactivated")]

@@ -1,4 +1,5 @@
-//! The configuration file (TOML): one setting on each line. What is wrong is said with line, name and what to write.
+//! Reads the configuration file (TOML), one setting per line. Errors give the line, the name and what to
+//! write instead.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +9,7 @@ use crate::platform::db::file::files::as_whom;
 use crate::platform::db::file::german::in_german;
 use crate::rules::text::nearest;
 
-/// The settings of a file by name: value, and the file with the line where it stands.
+/// Reads the settings of a file by name: the value, and the file with the line number.
 pub fn read(path: &Path) -> Result<BTreeMap<String, (String, String)>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let (file, why) = (path.display(), in_german(&error) + &as_whom(path, &error));
@@ -27,11 +28,12 @@ pub fn read(path: &Path) -> Result<BTreeMap<String, (String, String)>, String> {
     table.into_iter().map(setting).collect()
 }
 
-/// The text of a value; what is wrong with it otherwise.
+/// Returns the value as text, else what is wrong with it.
 fn value_of(name: &str, value: toml::Value) -> Result<String, String> {
     if matches!(&value, toml::Value::Table(_)) {
         return Err(format!(
-            "[{name}] beginnt einen Abschnitt, und solche gibt es nicht: diese Zeile löschen; jede Einstellung steht für sich, etwa {}",
+            "[{name}] beginnt einen Abschnitt, und solche gibt es nicht: diese Zeile löschen; jede Einstellung \
+             steht für sich, etwa {}",
             example("listen")
         ));
     }
@@ -56,7 +58,7 @@ fn known(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// How a setting is written, with its default or, where that is nothing, with what it could be.
+/// Shows how a setting is written, with its default, or with a placeholder if the default is empty.
 fn example(name: &str) -> String {
     match known(name).map_or("", |setting| setting.default) {
         "" => format!("{name} = \"...\""),

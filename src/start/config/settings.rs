@@ -1,6 +1,6 @@
 //! The table of settings.
 
-/// A setting. In the environment its name is PARTNERD_ and the name in capitals.
+/// A setting. Its environment variable is `PARTNERD_` followed by the name in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
     pub name: &'static str,
@@ -21,20 +21,27 @@ settings! {
     tls_certificate = "": "Datei mit dem Zertifikat für https (PEM). Nichts: http.";
     tls_key = "": "Datei mit dem privaten Schlüssel des Zertifikats (PEM).";
     trusted_proxies = "":
-        "Adressen oder Netze der Proxys, deren X-Forwarded-For gilt, mit Komma getrennt. Auch ein Proxy auf diesem Rechner (127.0.0.1) gehört hierher: was einer weiterreicht, der nicht genannt ist, gilt nie als Anfrage dieses Rechners.";
+        "Adressen oder Netze der Proxys, deren X-Forwarded-For gilt, mit Komma getrennt. Auch ein Proxy auf \
+         diesem Rechner (127.0.0.1) gehört hierher: was einer weiterreicht, der nicht genannt ist, gilt nie als \
+         Anfrage dieses Rechners.";
     critical_routes = "":
-        "Routen, die eine Adresse zehnmal in der Minute benutzen darf, etwa \"POST /api/v1/kunden\", mit Komma getrennt.";
+        "Routen, die eine Adresse zehnmal in der Minute benutzen darf, etwa \"POST /api/v1/kunden\", mit Komma \
+         getrennt.";
     metrics = "local": "Wer /metrics lesen darf: local (dieser Rechner) oder public (alle).";
     cors_origins = "":
         "Webseiten, deren Skripte die Schnittstelle aufrufen dürfen, etwa https://shop.example, mit Komma getrennt.";
     leitstand = "lokal":
-        "Wer den Leitstand (/leitstand) benutzen darf: lokal (dieser Rechner), netz (das Netz, mit TLS) oder aus (niemand).";
+        "Wer den Leitstand (/leitstand) benutzen darf: lokal (dieser Rechner), netz (das Netz, mit TLS) oder \
+         aus (niemand).";
     hosts = "":
-        "Namen dieses Rechners, unter denen der Leitstand geöffnet wird, etwa muehle.local, mit Komma getrennt. Seine eigenen Adressen und localhost brauchen keinen Eintrag; eine Adresse, die ein Router für ihn beantwortet, schon.";
+        "Namen dieses Rechners, unter denen der Leitstand geöffnet wird, etwa muehle.local, mit Komma getrennt. \
+         Seine eigenen Adressen und localhost brauchen keinen Eintrag; eine Adresse, die ein Router für ihn \
+         beantwortet, schon.";
     max_daily_limit = "100000":
         "Anfragen am Tag, die der Leitstand einem Schlüssel höchstens gibt; `partnerd key` gibt mehr.";
     backup_folder = "":
-        "Ordner für eine geprüfte Sicherung jeden Tag, am besten ein Unterordner einer anderen Platte; für jede Datenbank ein eigener. Nichts: keine Sicherungen von selbst.";
+        "Ordner für eine geprüfte Sicherung jeden Tag, am besten ein Unterordner einer anderen Platte; für jede \
+         Datenbank ein eigener. Nichts: keine Sicherungen von selbst.";
     backup_time = "02:30": "Ab wann am Tag die Sicherung gemacht wird, nach Berliner Uhr.";
     backup_keep = "14": "Wie viele dieser Sicherungen aufgehoben werden; die ältesten gehen.";
     checkpoints = "own":

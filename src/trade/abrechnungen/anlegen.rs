@@ -4,7 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{
-    Abrechnung, AbrechnungMitPosten, AbrechnungsVorschau, Angelegt, NewAbrechnung, VorschauPosition,
+    Abrechnung, AbrechnungAngelegt, AbrechnungMitPosten, AbrechnungsVorschau, NewAbrechnung, VorschauPosition,
 };
 use super::positionen::{check_sum, items};
 use super::rechnen::{Berechnet, Note, settlement};
@@ -17,7 +17,7 @@ use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::Percent;
 use crate::rules::price::line_total;
-use crate::rules::repeat;
+use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::settlement::Abrechnungsart;
 use crate::rules::tax::Summen;
 use crate::rules::verweis::Verweis;
@@ -75,13 +75,13 @@ pub fn create(
     tx: &WriteTx<'_>,
     new: &NewAbrechnung,
     hinweise: Hints,
-) -> Result<repeat::Angelegt<Angelegt, AbrechnungMitPosten>> {
+) -> Result<Angelegt<AbrechnungAngelegt, AbrechnungMitPosten>> {
     if let Some(external_ref) = &new.external_ref
         && let Some(beleg) = belege::find_by_external_ref(tx, external_ref)?
     {
-        return Ok(repeat::Angelegt::Wiederholt(Box::new(repeated(tx, &beleg, new, hinweise)?)));
+        return Ok(Angelegt::Wiederholt(Box::new(repeated(tx, &beleg, new, hinweise)?)));
     }
-    add(tx, new, None, hinweise).map(repeat::Angelegt::Neu)
+    add(tx, new, None, hinweise).map(Angelegt::Neu)
 }
 
 fn repeated(
@@ -89,17 +89,16 @@ fn repeated(
     beleg: &Beleg,
     new: &NewAbrechnung,
     hinweise: Hints,
-) -> Result<repeat::Wiederholt<AbrechnungMitPosten>> {
+) -> Result<Wiederholt<AbrechnungMitPosten>> {
     let taken = || {
-        let message =
-            format!("Diese external_ref gehört zum Beleg {}. Bitte eine andere senden.", beleg.beleg_nummer);
-        Refusal::field(Code::FeldWiderspruch, "external_ref", message)
+        let what = format_args!("Diese external_ref gehört zum Beleg {}.", beleg.beleg_nummer);
+        Refusal::field(Code::FeldWiderspruch, "external_ref", (what, "Bitte eine andere senden."))
     };
     let known = sql::of_document(tx, beleg.id)?.ok_or_else(taken)?;
     let (_, digest) = sql::request(tx, known.id)?;
     let nummer = known.beleg_nummer.clone();
     let record = with_notes(tx, known)?;
-    Ok(repeat::Wiederholt::of(record, &nummer, digest != digest_of(new)?, hinweise))
+    Ok(Wiederholt::of(record, &nummer, digest != digest_of(new)?, hinweise))
 }
 
 fn digest_of(new: &NewAbrechnung) -> Result<[u8; 32]> {
@@ -116,7 +115,7 @@ fn add(
     new: &NewAbrechnung,
     korrektur_von: Option<Uuid>,
     mut hinweise: Hints,
-) -> Result<Angelegt> {
+) -> Result<AbrechnungAngelegt> {
     let mut berechnet = settlement(tx, new, &mut hinweise)?;
     let mut lagerbewegungen = berechnet.deliver(tx, &mut hinweise)?;
     let (items, firsts) = items(&berechnet, &mut hinweise)?;
@@ -134,7 +133,7 @@ fn add(
     // The paid weight differs from the weighed one by design, so this hint is dropped.
     hinweise.extend(of_document.without(HintCode::GewichtWiderspruch).without_fields());
     lagerbewegungen.extend(moved);
-    Ok(Angelegt {
+    Ok(AbrechnungAngelegt {
         id,
         art,
         beleg_id: beleg.id,
@@ -203,17 +202,23 @@ fn hint_late(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mu
     }
 }
 
-/// POST …/korrektur: cancels the settlement and creates it again with the newest values, both or neither.
-pub fn correct(tx: &WriteTx<'_>, old: &Abrechnung, grund: String, hinweise: Hints) -> Result<Angelegt> {
+/// POST …/korrektur: the settlement is cancelled and made again with the newest values, both or neither.
+pub fn correct(
+    tx: &WriteTx<'_>,
+    old: &Abrechnung,
+    grund: String,
+    hints: Hints,
+) -> Result<AbrechnungAngelegt> {
     let (anfrage, _) = sql::request(tx, old.id)?;
     let new = NewAbrechnung::stored(&anfrage)?;
     let beleg = belege::found(tx, old.beleg_id)?;
-    let cancelled = belege::cancel(tx, beleg, grund, hinweise)?;
+    let cancelled = belege::cancel(tx, beleg, grund, hints)?;
     // The replacement is dated today, and is final if the cancelled one was.
     let abschliessen = Some(old.status != BelegStatus::Offen);
     let new = NewAbrechnung { beleg_datum: None::<Day>, abschliessen, ..new };
     let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
-    Ok(Angelegt { storniert: cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer)), ..made })
+    let storniert = cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer));
+    Ok(AbrechnungAngelegt { storniert, ..made })
 }
 
 /// Previews the settlement that a request body describes (D29k).
@@ -222,8 +227,8 @@ pub fn previewed(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
     preview(tx, &new, hints)
 }
 
-/// Creates the settlement that a request body describes.
-pub fn settle(tx: &WriteTx<'_>, body: &Value) -> Result<Angelegt> {
+/// What the body of a request asks for.
+pub fn settle(tx: &WriteTx<'_>, body: &Value) -> Result<AbrechnungAngelegt> {
     let (new, hints) = NewAbrechnung::said(body)?;
     add(tx, &new, None, hints)
 }

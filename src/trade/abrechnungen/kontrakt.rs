@@ -100,20 +100,16 @@ impl<'k> Kontrakte<'k> {
 }
 
 fn over_delivered(schein: &Annahmeschein, kontrakt: &str, rest: Quantity) -> Box<Refusal> {
-    let message = format!(
-        "Mit {} ist der Kontrakt {kontrakt} um {} kg überliefert. Bitte rest_preis_je_t angeben.",
-        schein.belegnummer,
-        german(rest, 0)
-    );
+    let (nummer, kg) = (&schein.belegnummer, german(rest, 0));
+    let what = format_args!("Mit {nummer} ist der Kontrakt {kontrakt} um {kg} kg überliefert.");
+    let message = (what, "Bitte rest_preis_je_t angeben.");
     Refusal::field(Code::KontraktUeberliefert, "rest_preis_je_t", message)
 }
 
 fn price_missing(schein: &Annahmeschein) -> Box<Refusal> {
-    let message = format!(
-        "Für {} gibt es keinen Preis. Bitte preis_je_t angeben, oder ihn in Kontrakt oder Annahmeschein nennen.",
-        schein.belegnummer
-    );
-    Refusal::field(Code::PreisFehlt, "preis_je_t", message)
+    let what = format_args!("Für {} gibt es keinen Preis.", schein.belegnummer);
+    let advice = "Bitte preis_je_t angeben, oder ihn in Kontrakt oder Annahmeschein nennen.";
+    Refusal::field(Code::PreisFehlt, "preis_je_t", (what, advice))
 }
 
 fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Option<Vereinbart>> {

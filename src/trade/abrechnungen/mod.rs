@@ -1,38 +1,35 @@
 //! Settlements of raw goods (D29g to D29j): a partner's receipts become one Gutschrift, less advances already
 //! paid.
 //!
-//! `auswahl` selects the receipts, `rechnen` computes the value of each, with its prices from `kontrakt`;
-//! `positionen` creates the items and `anlegen` the document. A settlement is cancelled by cancelling its
-//! document.
+//! `scheine` finds the notes, `rechnen` what each comes to, with `kontrakt` for its prices; `positionen` makes items of
+//! them and `anlegen` the document. A settlement lives as long as its document, whose storno is its own.
 
 mod anlegen;
-mod auswahl;
 mod kontrakt;
 mod model;
 mod positionen;
 mod rechnen;
+mod scheine;
 mod sql;
 
 pub use anlegen::{previewed, settle};
 pub use model::AbrechnungsVorschau;
 pub use sql::{Geschuldet, owed};
 
-use crate::platform::db::list::Filter;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::Call;
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::rules::choice::Choice;
 use crate::rules::error::{Code, required};
-use crate::rules::repeat::{self, Wiederholt};
+use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::scope::Scope;
 use crate::rules::settlement::Abrechnungsart;
 use crate::trade::belege;
-use model::{Abrechnung, AbrechnungMitPosten, Angelegt, Korrektur, NewAbrechnung};
+use model::{Abrechnung, AbrechnungAngelegt, AbrechnungMitPosten, Auswahl, Korrektur, NewAbrechnung};
 
 const READ: Access = Access::Scope(Scope::AbrechnungRead);
 
@@ -91,7 +88,7 @@ pub const ROUTES: &[Route] = &[
         post,
     )
     .takes::<NewAbrechnung>("AbrechnungNeu", &["art"])
-    .gives(&[Answer::created::<Angelegt>(), Answer::ok::<Wiederholt<AbrechnungMitPosten>>()])
+    .gives(&[Answer::created::<AbrechnungAngelegt>(), Answer::ok::<Wiederholt<AbrechnungMitPosten>>()])
     .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, REFUSALS, OF_DOCUMENT]),
     Route::ask(
         "/api/v1/abrechnungen/vorschau",
@@ -111,7 +108,7 @@ pub const ROUTES: &[Route] = &[
         correct,
     )
     .takes::<Korrektur>("Korrektur", &["grund"])
-    .gives(&[Answer::created::<Angelegt>()])
+    .gives(&[Answer::created::<AbrechnungAngelegt>()])
     .refuses(&[
         REFUSALS,
         OF_DOCUMENT,
@@ -121,24 +118,7 @@ pub const ROUTES: &[Route] = &[
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &filter(&call.query)?, page)?.listing()?, cut))
-}
-
-/// Builds the filter of a query; von and bis refer to beleg_datum (D16).
-fn filter(query: &Query) -> Result<Filter<'_>> {
-    let mut filter = Filter::of("a");
-    let arten = query.list_of("art", Abrechnungsart::parse_any_case)?;
-    filter.one_of("a.art", &arten);
-    filter.when("b.kunde_id = :partner", ":partner", query.uuid("partner_id")?);
-    filter.when("b.beleg_datum >= :von", ":von", query.day("von")?);
-    filter.when("b.beleg_datum <= :bis", ":bis", query.day("bis")?);
-    filter.when(
-        "exists (select 1 from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
-           and x.annahmeschein_id = :schein)",
-        ":schein",
-        query.uuid("annahmeschein_id")?,
-    );
-    Ok(filter)
+    Ok(Reply::list(sql::list(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
 }
 
 fn found(tx: &Tx<'_>, id: uuid::Uuid) -> Result<Abrechnung> {
@@ -159,8 +139,8 @@ fn preview(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn post(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAbrechnung>()?;
     Ok(Box::new(move |tx| match anlegen::create(tx, &new, hinweise.clone())? {
-        repeat::Angelegt::Neu(made) => Ok(Reply::created(&made)?.about(made.id)),
-        repeat::Angelegt::Wiederholt(answer) => Ok(Reply::ok(&answer)?.about(answer.record.abrechnung.id)),
+        Angelegt::Neu(made) => Ok(Reply::created(&made)?.about(made.id)),
+        Angelegt::Wiederholt(answer) => Ok(Reply::ok(&answer)?.about(answer.record.abrechnung.id)),
     }))
 }
 

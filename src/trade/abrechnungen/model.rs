@@ -5,19 +5,21 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::goods::chargen::Bewegung;
 use crate::master::kunden;
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::record;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{At, FromJson, Liste, LongText, OneOf, Tage, Text};
+use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::BelegStatus;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
+use crate::{auswahl, eingabe};
 
 record! {
     /// A settlement: a Gutschrift for receipts of one partner (D29g).
@@ -49,7 +51,18 @@ record! {
     }
 }
 
-/// A settlement with its receipts, each with all rows as printed.
+auswahl! {
+    /// What a list of settlements is filtered by; von and bis mean beleg_datum (D16).
+    pub struct Auswahl of (query: &Query) {
+        art: Vec<&'static str> = query.list_of("art", Abrechnungsart::parse_any_case)?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        schein: Option<Uuid> = query.uuid("annahmeschein_id")?,
+    }
+}
+
+/// A settlement with its notes, each with all rows as they are printed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AbrechnungMitPosten {
     #[serde(flatten)]
@@ -158,8 +171,7 @@ pub struct VorschauPosition {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AbrechnungAngelegt")]
-pub struct Angelegt {
+pub struct AbrechnungAngelegt {
     pub id: Uuid,
     pub art: Abrechnungsart,
     pub beleg_id: Uuid,

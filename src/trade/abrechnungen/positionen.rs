@@ -37,10 +37,9 @@ pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, 
     }
     if berechnet.art == Abrechnungsart::End {
         items.extend(deducted(&berechnet.notes)?);
-        let message = format_args!(
-            "Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen. Bitte weniger \
-             Annahmescheine."
-        );
+        let what =
+            format_args!("Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen.");
+        let message = (what, "Bitte weniger Annahmescheine.");
         refuse_if(items.len() > POSITIONEN_MAX, Code::ZuVielePositionen, "annahmeschein_ids", message)?;
     }
     Ok((items, firsts))
@@ -226,11 +225,8 @@ pub fn check_sum(sum: Money, is_allowed: bool, hints: &mut Hints) -> Result<()> 
         return Ok(());
     }
     if !is_allowed {
-        let message = format!(
-            "Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen. Soll das so sein, bitte \
-             negativ_zulassen: true senden.",
-            german(sum, 2)
-        );
+        let what = format!("Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen.", german(sum, 2));
+        let message = (what, "Soll das so sein, bitte negativ_zulassen: true senden.");
         return Err(Refusal::field(Code::AbrechnungNegativ, "negativ_zulassen", message).into());
     }
     let message = format!("Der Partner hat {} EUR zu viel bekommen und zahlt sie zurück.", german(-sum, 2));

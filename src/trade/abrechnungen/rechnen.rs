@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use super::auswahl;
 use super::kontrakt::{Kontrakte, Preisteil};
 use super::model::NewAbrechnung;
+use super::scheine;
 use super::sql::{self, Abgerechnet, Abschlag};
 use crate::goods::abrechnungsschemata::{self, Gueltig};
 use crate::goods::chargen::Bewegung;
@@ -16,7 +16,7 @@ use crate::master::kunden::Kunde;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result, keep_refused, or_refusal};
 use crate::rules::day::{Day, DayTime};
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::net_amount;
 use crate::rules::settlement::{
@@ -62,7 +62,7 @@ struct Grundlage {
 pub fn settlement(tx: &Tx<'_>, new: &NewAbrechnung, hints: &mut Hints) -> Result<Berechnet> {
     let art = required(new.art, "art")?;
     check_fields(new, art)?;
-    let (kunde, scheine) = auswahl::notes(tx, new, art)?;
+    let (kunde, scheine) = scheine::notes(tx, new, art)?;
     check_one_article(new, &scheine)?;
     let notes = match art {
         Abrechnungsart::Nachverguetung => supplements(tx, new, scheine)?,
@@ -80,7 +80,7 @@ fn check_fields(new: &NewAbrechnung, art: Abrechnungsart) -> Checked<()> {
         ("zuschlag_je_t", new.zuschlag_je_t.is_some(), art == Abrechnungsart::Nachverguetung),
     ];
     for (feld, is_sent, belongs) in sent {
-        let message = format_args!("{feld} gehört nicht zu art {}. Bitte weglassen.", art.as_str());
+        let message = (format_args!("{feld} gehört nicht zu art {}.", art.as_str()), "Bitte weglassen.");
         refuse_if(is_sent && !belongs, Code::FeldWiderspruch, feld, message)?;
     }
     for (feld, price) in [("preis_je_t", new.preis_je_t), ("rest_preis_je_t", new.rest_preis_je_t)] {
@@ -105,7 +105,7 @@ fn check_fields(new: &NewAbrechnung, art: Abrechnungsart) -> Checked<()> {
 /// Refuses a price if the receipts are of several articles.
 fn check_one_article(new: &NewAbrechnung, scheine: &[Annahmeschein]) -> Checked<()> {
     let is_mixed = scheine.iter().any(|schein| schein.artikel_id != scheine[0].artikel_id);
-    let message = "Ein Preis gilt für einen Artikel; das sind mehrere. Bitte je Artikel abrechnen.";
+    let message = ("Ein Preis gilt für einen Artikel; das sind mehrere.", "Bitte je Artikel abrechnen.");
     refuse_if(is_mixed && new.preis_je_t.is_some(), Code::FeldWiderspruch, "preis_je_t", message)?;
     refuse_if(is_mixed && new.rest_preis_je_t.is_some(), Code::FeldWiderspruch, "rest_preis_je_t", message)
 }
@@ -157,7 +157,8 @@ fn settled(
     }
     errors.into_result()?;
     let nothing = notes.iter().all(|note| note.kg().is_zero());
-    let message = "Von diesen Annahmescheinen bleibt nichts übrig, was bezahlt würde. Bitte sie stornieren.";
+    let message =
+        ("Von diesen Annahmescheinen bleibt nichts übrig, was bezahlt würde.", "Bitte sie stornieren.");
     refuse_if(nothing, Code::AbrechnungLeer, "annahmeschein_ids", message)?;
     Ok(notes)
 }
@@ -248,12 +249,9 @@ fn means(
         let values = members.iter().map(|at| (bases[*at].werte.get(code).copied(), weight(&scheine[*at])));
         let found = mean(merkmal, &values.collect::<Vec<_>>());
         let none = |grund: Grund| {
-            let message = format!(
-                "Für die Partie gibt es kein Mittel von {code} ({}). Bitte die Messwerte nachtragen oder \
-                 einzeln abrechnen.",
-                grund.as_str()
-            );
-            Refusal::new(Code::AnnahmescheinGesperrt, message)
+            let what = format_args!("Für die Partie gibt es kein Mittel von {code} ({}).", grund.as_str());
+            let advice = "Bitte die Messwerte nachtragen oder einzeln abrechnen.";
+            Refusal::new(Code::AnnahmescheinGesperrt, (what, advice))
         };
         means.insert(code.clone(), found.map_err(none)?);
     }
@@ -373,17 +371,15 @@ fn delivered(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Geliefert>> {
     let Some(geliefert) = belege::delivered(tx, el, partner, artikel)? else { return Ok(None) };
     let nummer = &schein.belegnummer;
     if geliefert.is_met {
-        let message = format!(
-            "Die Ware von {nummer} ist schon ganz oder zum Teil berechnet oder zurückgegeben. Bitte erst \
-             diese Belege klären."
-        );
+        let what =
+            format_args!("Die Ware von {nummer} ist schon ganz oder zum Teil berechnet oder zurückgegeben.");
+        let message = (what, "Bitte erst diese Belege klären.");
         return Err(Refusal::new(Code::AnnahmescheinBerechnet, message).into());
     }
     if geliefert.kg.is_zero() {
-        let message = format!(
-            "Der Lieferschein von {nummer} wurde geändert und bringt dessen Ware nicht mehr. Bitte ihn \
-             berichtigen oder stornieren."
-        );
+        let what =
+            format_args!("Der Lieferschein von {nummer} wurde geändert und bringt dessen Ware nicht mehr.");
+        let message = (what, "Bitte ihn berichtigen oder stornieren.");
         return Err(Refusal::new(Code::BezugPasstNicht, message).into());
     }
     Ok(Some(geliefert))
@@ -411,8 +407,8 @@ impl Note {
         let mut of_delivery = Hints::default();
         let moved = or_refusal(annahmescheine::deliver(tx, &mut schein, &mut of_delivery))?;
         let moved = moved.map_err(|refusal| {
-            let message = format!("{}: {}", schein.belegnummer, refusal.message);
-            Refusal::new(refusal.code, message)
+            let what = format!("{}: {}", schein.belegnummer, refusal.message.what);
+            Refusal::new(refusal.code, Message { what, ..refusal.message })
         })?;
         hints.extend(of_delivery.without_fields());
         self.geliefert = delivered(tx, &schein)?;

@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::Abrechnung;
+use super::model::{Abrechnung, Auswahl};
 use crate::platform::db::columns::Json;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::record;
@@ -26,8 +26,19 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by a.id desc",
 };
 
-pub fn list(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<Records<Abrechnung>> {
-    tx.list(&LIST, filter, page)
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Records<Abrechnung>> {
+    let mut filter = Filter::of("a");
+    filter.one_of("a.art", &auswahl.art);
+    filter.when("b.kunde_id = :partner", ":partner", auswahl.partner);
+    filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
+    filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
+    filter.when(
+        "exists (select 1 from abrechnung_annahme x where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+           and x.annahmeschein_id = :schein)",
+        ":schein",
+        auswahl.schein,
+    );
+    tx.list(&LIST, &filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Abrechnung>> {

@@ -13,26 +13,23 @@ mod storno;
 
 pub use checks::CHECKS;
 pub use create::deliver;
-pub use model::{Analyse, Annahmeschein};
+pub use model::{Analyse, Annahmeschein, Auswahl};
 pub use qualitaet::{Gemessen, day_of, gemessen, locks, rechnung, said, scheme_of, values_of};
-pub use sql::{RETENTION, Suche, Summen, find, find_by_delivery, follows, search, settle};
+pub use sql::{RETENTION, Summen, find, find_by_delivery, follows, list, settle, sums};
 
 use uuid::Uuid;
 
 use crate::goods::waage::{self, Storno};
-use crate::platform::db::list::{Filter, Page};
+use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::Call;
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::platform::listing::PageOf;
 use crate::rules::choice::Choice;
-use crate::rules::day::Day;
 use crate::rules::error::{Code, required};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::repeat::{Angelegt, Wiederholt};
@@ -132,39 +129,7 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(list(tx, &call.query, page)?, cut))
-}
-
-/// Lists the receipts that a query selects; von and bis refer to lieferdatum (D16).
-pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, query: &Query, page: Page) -> Result<P> {
-    sql::list(tx, &filter(query)?, page)
-}
-
-/// Sums the receipts that a query selects, without cancelled ones.
-pub fn sums(tx: &Tx<'_>, query: &Query) -> Result<Summen> {
-    sql::sums(tx, filter(query)?)
-}
-
-/// Sums the receipts of a day, without cancelled ones.
-pub fn sums_of_day(tx: &Tx<'_>, day: Day) -> Result<Summen> {
-    sql::sums(tx, Filter::equal("s", "lieferdatum", day))
-}
-
-fn filter(query: &Query) -> Result<Filter<'_>> {
-    let mut filter = Filter::of("s");
-    let states = query.list_of("status", AnnahmescheinStatus::parse_any_case)?;
-    filter.one_of("s.status", &states);
-    filter.when("s.lieferdatum >= :von", ":von", query.day("von")?);
-    filter.when("s.lieferdatum <= :bis", ":bis", query.day("bis")?);
-    filter.when("s.partner_id = :partner", ":partner", query.uuid("partner_id")?);
-    filter.when("s.artikel_id = :artikel", ":artikel", query.uuid("artikel_id")?);
-    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", query.uuid("kontrakt_id")?);
-    match query.bool("gesperrt")? {
-        Some(true) => filter.and("s.sperrgruende is not null"),
-        Some(false) => filter.and("s.sperrgruende is null"),
-        None => {}
-    }
-    Ok(filter)
+    Ok(Reply::list(list(tx, &Auswahl::of(&call.query)?, page)?, cut))
 }
 
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {

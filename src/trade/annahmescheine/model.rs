@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::goods::abrechnungsschemata::WertEingabe;
 use crate::goods::chargen::Bewegung;
 use crate::master::kunden::KundenId;
@@ -12,12 +11,15 @@ use crate::master::laender::Staat;
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::record;
 use crate::platform::failure::Result;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Gewicht, Kennung, Liste, LongText, OneOf, Text};
+use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_quantity};
 use crate::rules::settlement::{Befund, Messwert, Quelle};
+use crate::{auswahl, eingabe};
 
 record! {
     /// A goods receipt (specification, Annahmeschein; also shows the other fields that a POST stores: D18).
@@ -147,6 +149,19 @@ impl Annahmeschein {
 
 /// Maximum number of values per analysis.
 const WERTE_MAX: usize = 50;
+
+auswahl! {
+    /// What a list of notes is filtered by; von and bis mean lieferdatum (D16).
+    pub struct Auswahl of (query: &Query) {
+        status: Vec<&'static str> = query.list_of("status", AnnahmescheinStatus::parse_any_case)?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        partner: Option<Uuid> = query.uuid("partner_id")?,
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        kontrakt: Option<Uuid> = query.uuid("kontrakt_id")?,
+        gesperrt: Option<bool> = query.bool("gesperrt")?,
+    }
+}
 
 eingabe! {
     #[derive(Serialize)]

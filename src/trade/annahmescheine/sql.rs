@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::model::{Analyse, Annahmeschein};
+use super::model::{Analyse, Annahmeschein, Auswahl};
 use crate::platform::db::columns::Json;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::proof::retention::Retention;
@@ -11,7 +11,6 @@ use crate::platform::db::record::Part;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::{PageOf, Records};
-use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Quantity};
 use crate::rules::receipt::AnnahmescheinStatus;
 use crate::rules::settlement::Messwert;
@@ -34,31 +33,24 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by s.lieferdatum desc, s.id",
 };
 
-pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, filter: &Filter<'_>, page: Page) -> Result<P> {
-    tx.list(&LIST, filter, page)
+pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
+    tx.list(&LIST, &filter(auswahl), page)
 }
 
-/// Filter of receipts to be settled together.
-pub struct Suche {
-    pub partner: Uuid,
-    pub status: AnnahmescheinStatus,
-    pub artikel: Option<Uuid>,
-    pub kontrakt: Option<Uuid>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-}
-
-/// Returns the matching receipts; `most` at most.
-pub fn search(tx: &Tx<'_>, suche: &Suche, most: usize) -> Result<Vec<Annahmeschein>> {
-    let mut filter = Filter::equal("s", "partner_id", suche.partner);
-    filter.when("s.status = :status", ":status", Some(suche.status));
-    filter.when("s.artikel_id = :artikel", ":artikel", suche.artikel);
-    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", suche.kontrakt);
-    filter.when("s.lieferdatum >= :von", ":von", suche.von);
-    filter.when("s.lieferdatum <= :bis", ":bis", suche.bis);
-    let page = Page { limit: u32::try_from(most).ok(), offset: 0 };
-    let found: Records<Annahmeschein> = tx.list(&LIST, &filter, page)?;
-    Ok(found.rows)
+fn filter(auswahl: &Auswahl) -> Filter<'_> {
+    let mut filter = Filter::of("s");
+    filter.one_of("s.status", &auswahl.status);
+    filter.when("s.lieferdatum >= :von", ":von", auswahl.von);
+    filter.when("s.lieferdatum <= :bis", ":bis", auswahl.bis);
+    filter.when("s.partner_id = :partner", ":partner", auswahl.partner);
+    filter.when("s.artikel_id = :artikel", ":artikel", auswahl.artikel);
+    filter.when("s.kontrakt_id = :kontrakt", ":kontrakt", auswahl.kontrakt);
+    match auswahl.gesperrt {
+        Some(true) => filter.and("s.sperrgruende is not null"),
+        Some(false) => filter.and("s.sperrgruende is null"),
+        None => {}
+    }
+    filter
 }
 
 pub struct Summen {
@@ -68,8 +60,9 @@ pub struct Summen {
     pub netto_betrag: Money,
 }
 
-/// Sums receipts, without cancelled ones.
-pub fn sums(tx: &Tx<'_>, mut filter: Filter<'_>) -> Result<Summen> {
+/// What notes come to; those that were cancelled brought nothing.
+pub fn sums(tx: &Tx<'_>, auswahl: &Auswahl) -> Result<Summen> {
+    let mut filter = filter(auswahl);
     filter.and("s.status <> 'storniert'");
     let select = "select count(*), coalesce(sum(s.anliefermenge_kg), 0), coalesce(sum(s.netto_menge_kg), 0),
         coalesce(sum(s.netto_betrag), 0) from annahmeschein s";

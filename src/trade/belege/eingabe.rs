@@ -4,24 +4,58 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::model::{Beleg, BelegPosition};
-use crate::master::kunden::KundenId;
+use crate::master::kunden::{self, KundenId};
 use crate::master::laender::Staat;
+use crate::platform::db::tx::Tx;
 use crate::platform::http::json::Json;
+use crate::platform::http::query::Query;
 use crate::platform::http::upload::{Dateiname, Inhalt};
 use crate::platform::http::wire::{At, FromJson, Kennung, Liste, LongText, OneOf, Tage, Text};
 use crate::rules::choice::Choice;
-use crate::rules::day::Day;
-use crate::rules::document::BelegTyp;
+use crate::rules::day::{Day, Instant};
+use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Checked, Code};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{GedruckteGruppe, Steuerkategorie};
 use crate::rules::verweis::Verweis;
-use crate::{eingabe, shape};
+use crate::{auswahl, eingabe, shape};
 
 /// Maximum number of positions per document (D18).
 const POSITIONS_MAX: usize = 1_000;
 /// Maximum number of tax groups per invoice; real ones have up to 4.
 pub const STEUERGRUPPEN_MAX: usize = 20;
+
+auswahl! {
+    /// What a list of documents is filtered by.
+    pub struct Auswahl<'a> of (tx: &Tx<'_>, query: &'a Query) {
+        typen: Vec<&'static str> = query.list_of("typ", BelegTyp::parse_alias)?,
+        status: Vec<&'static str> = query.list_of("status", BelegStatus::parse_any_case)?,
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        kunde: Option<Uuid> = kunden::of_filter(tx, query.verweis("kunden_id")?.as_ref())?,
+        beleg_nummer: Option<String> = query.text("beleg_nummer").map(str::to_uppercase),
+        external_ref: Option<&'a str> = query.text("external_ref"),
+        /// Words in number, external_ref, fremdbelegnummer, or in what the partner is searched in.
+        suche: Option<&'a str> = query.search("suche")?,
+        /// Named by a position.
+        artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        /// Named by a position.
+        kontrakt: Option<Uuid> = query.uuid("kontrakt_id")?,
+        sortierung: Option<&'a str> = query.one_of("sortierung")?,
+        /// Final without the e-invoice that it should have had (D4).
+        ohne_erechnung: bool = false,
+        /// Open Gutschriften that were made before this.
+        gutschrift_vor: Option<Instant> = None,
+        /// Final invoices that are not settled, and nothing that was cancelled or cancels; in the order of their due dates.
+        unbezahlt: bool = false,
+        /// Of these, what was due on this day or before.
+        faellig_bis: Option<Day> = None,
+        /// Whose net or gross sum is this, with either sign, among the newest [`AMOUNTS_LOOKED_AT_MAX`].
+        ///
+        /// [`AMOUNTS_LOOKED_AT_MAX`]: super::AMOUNTS_LOOKED_AT_MAX
+        betrag: Option<Money> = None,
+    }
+}
 
 eingabe! {
     #[derive(Serialize)]

@@ -2,19 +2,18 @@
 
 use uuid::Uuid;
 
-use super::create::{self, partner};
-use super::eingabe::{BelegChange, Erledigung, NewBeleg, NewEinlesen, NewPdf};
+use super::create;
+use super::eingabe::{Auswahl, BelegChange, Erledigung, NewBeleg, NewEinlesen, NewPdf};
 use super::einlesen::{self, Datei};
 use super::lifecycle::{self, change, verlauf};
 use super::model::{Beleg, BelegPdf, StatusBestaetigung};
 use super::out::{ausfertigung, dokumente, pdf};
-use super::sql::{self, Auswahl};
+use super::sql;
 use crate::goods::waage::Storno;
 use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::platform::http::wire::Leer;
@@ -29,24 +28,7 @@ const PDF: &str = "application/pdf";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
-}
-
-pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
-    Ok(Auswahl {
-        typen: query.list_of("typ", BelegTyp::parse_alias)?,
-        status: query.list_of("status", BelegStatus::parse_any_case)?,
-        von: query.day("von")?,
-        bis: query.day("bis")?,
-        kunde: partner::of_filter(tx, query.verweis("kunden_id")?.as_ref())?,
-        beleg_nummer: query.text("beleg_nummer").map(str::to_uppercase),
-        external_ref: query.text("external_ref"),
-        suche: query.search("suche")?,
-        artikel: query.uuid("artikel_id")?,
-        kontrakt: query.uuid("kontrakt_id")?,
-        sortierung: query.one_of("sortierung")?,
-        ..Auswahl::default()
-    })
+    Ok(Reply::list(sql::list(tx, &Auswahl::of(tx, &call.query)?, page)?, cut))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

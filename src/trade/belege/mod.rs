@@ -26,12 +26,12 @@ mod sql;
 
 pub use checks::CHECKS;
 pub use create::wareneingang::{Geliefert, bill, delivered, is_live, receive, tax_of_delivery};
-pub use eingabe::{NewBeleg, NewItem};
-pub use handlers::{auswahl, found, with_positions};
+pub use eingabe::{Auswahl, NewBeleg, NewItem};
+pub use handlers::{found, with_positions};
 pub use lager::open_of;
-pub use lifecycle::abrechnung::note_receipts;
+pub use lifecycle::abrechnung::update_receipts;
 pub use lifecycle::cancel;
-pub use lifecycle::tagesende::{Behind, finalise_past_days, waiting};
+pub use lifecycle::tagesende::{ResumePosition, finalise_past_days, waiting};
 pub use lifecycle::verlauf::{Verlaufsschritt, steps};
 pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
@@ -41,7 +41,7 @@ pub use out::ausfertigung::{Papiere, draft, missing, missing_of_partner, papiere
 pub use out::nachweis::{altered_pdf, digest, without_evidence};
 pub use out::packen::{deflated, digest as content_digest, inflated};
 pub use out::pdf::{outgoing, outgoing_xml};
-pub use sql::{AMOUNTS_LOOKED_AT_MAX, Auswahl, RETENTION, find_by_external_ref, list};
+pub use sql::{AMOUNTS_LOOKED_AT_MAX, RETENTION, find_by_external_ref, list};
 
 use crate::goods::waage::Storno;
 use crate::master::anhaenge::{self, Anhang};

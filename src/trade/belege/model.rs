@@ -11,7 +11,7 @@ use crate::platform::db::record::record;
 use crate::platform::failure::Result;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
-use crate::rules::error::{Code, Hints};
+use crate::rules::error::{Code, Hints, Message};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{Gedruckt, Steuerkategorie, share};
 
@@ -246,7 +246,7 @@ pub struct Gegenbeleg {
 
 impl BelegPosition {
     /// Whether it describes the batch that a purchase brings (D8).
-    pub fn tells_of_batch(&self) -> bool {
+    pub fn states_batch(&self) -> bool {
         self.fremde_charge_nr.is_some()
             || self.mhd.is_some()
             || self.herkunftsland.is_some()
@@ -301,7 +301,8 @@ pub struct Ablehnung {
     pub error: Code,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feld: Option<String>,
-    pub message: String,
+    #[schemars(with = "String")]
+    pub message: Message,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -3,8 +3,9 @@
 
 use rusqlite::named_params;
 
+use super::eingabe::Auswahl;
 use super::model::Beleg;
-use super::sql::{Auswahl, LIST, UNBEZAHLT, faellig, filter};
+use super::sql::{LIST, UNBEZAHLT, faellig, filter};
 use crate::platform::db::list::{ListSql, Page};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;

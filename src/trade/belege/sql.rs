@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::eingabe::Auswahl;
 use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::proof::retention::Retention;
@@ -14,7 +15,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Lagerrolle};
-use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
 
@@ -57,34 +58,6 @@ pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
 /// Number of newest documents searched by amount, for which there is no index.
 pub const AMOUNTS_LOOKED_AT_MAX: i64 = 20_000;
-
-#[derive(Default)]
-pub struct Auswahl<'a> {
-    pub typen: Vec<&'static str>,
-    pub status: Vec<&'static str>,
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub kunde: Option<Uuid>,
-    pub beleg_nummer: Option<String>,
-    pub external_ref: Option<&'a str>,
-    /// Words in number, external_ref, fremdbelegnummer, or the search text of the partner.
-    pub suche: Option<&'a str>,
-    /// Referenced by a position.
-    pub artikel: Option<Uuid>,
-    /// Referenced by a position.
-    pub kontrakt: Option<Uuid>,
-    pub sortierung: Option<&'a str>,
-    /// Final without the mandatory e-invoice (D4).
-    pub ohne_erechnung: bool,
-    /// Open Gutschriften created before this instant.
-    pub gutschrift_vor: Option<Instant>,
-    /// Final unsettled invoices, without cancelled and cancelling ones, in the order of their due dates.
-    pub unbezahlt: bool,
-    /// Of these, only those due on or before this day.
-    pub faellig_bis: Option<Day>,
-    /// Net or gross sum, with either sign, among [`AMOUNTS_LOOKED_AT_MAX`].
-    pub betrag: Option<Money>,
-}
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = filter(auswahl);
@@ -197,7 +170,7 @@ fn select_positions(rest: &str) -> String {
 }
 
 /// Records a new version of a document whose own row is otherwise unchanged.
-pub fn note_version(tx: &WriteTx<'_>, beleg: Uuid, version: i64) -> Result<()> {
+pub fn record_version(tx: &WriteTx<'_>, beleg: Uuid, version: i64) -> Result<()> {
     tx.update("beleg", beleg, named_params! {":version": version, ":geaendert_am": tx.now()})
 }
 

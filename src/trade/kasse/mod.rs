@@ -10,8 +10,8 @@ mod store;
 
 pub use checks::CHECKS;
 pub use datei::{delete_old, keep};
-pub use model::Barverkauf;
-pub use sql::{Auswahl, RETENTION, Summe, altered_file, list, sums_of_day};
+pub use model::{Auswahl, Barverkauf};
+pub use sql::{RETENTION, Summe, altered_file, list, sums_of_day};
 
 use uuid::Uuid;
 
@@ -50,19 +50,12 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
 }
 
-/// Reads the filters of a list from the query.
+/// What a query asks for, if it is clear which receipt it means.
 pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
     if let (Some(bon_nr), None) = (query.text("bon_nr"), query.uuid("kasse_id")?) {
         refuse_ambiguous(tx, bon_nr)?;
     }
-    Ok(Auswahl {
-        von: query.day("von")?,
-        bis: query.day("bis")?,
-        zahlart: query.text("zahlart"),
-        kasse: query.uuid("kasse_id")?,
-        bon_nr: query.text("bon_nr"),
-        nur_verkaeufe: query.flag("nur_verkaeufe")?,
-    })
+    Auswahl::of(query)
 }
 
 /// Refuses a receipt number that several registers have: the specification promises exactly one receipt per

@@ -7,12 +7,13 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::eingabe;
 use crate::platform::db::record::record;
+use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
+use crate::{auswahl, eingabe};
 
 record! {
     /// A line of a receipt (specification, Barverkauf).
@@ -50,6 +51,18 @@ record! {
 
 /// A line id: int32 (specification).
 pub type ZeilenId = Int<1, { i32::MAX as i64 }>;
+
+auswahl! {
+    /// What a list of receipt lines is filtered by (specification, Kasse).
+    pub struct Auswahl<'a> of (query: &'a Query) {
+        von: Option<Day> = query.day("von")?,
+        bis: Option<Day> = query.day("bis")?,
+        zahlart: Option<&'a str> = query.text("zahlart"),
+        kasse: Option<Uuid> = query.uuid("kasse_id")?,
+        bon_nr: Option<&'a str> = query.text("bon_nr"),
+        nur_verkaeufe: bool = query.flag("nur_verkaeufe")?,
+    }
+}
 
 eingabe! {
     /// A row of barverkaeufe (D22); `kunde` is a kundennr.

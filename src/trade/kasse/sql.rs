@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
-use super::model::{Barverkauf, Kassendatei};
+use super::model::{Auswahl, Barverkauf, Kassendatei};
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::proof::evidence;
 use crate::platform::db::proof::retention::Retention;
@@ -26,16 +26,6 @@ const LIST: ListSql<'_> = ListSql {
     ids_first: None,
     order: "order by b.datum, b.bon_nr_sort, z.id",
 };
-
-/// Filters of a list of receipt lines (specification, Kasse).
-pub struct Auswahl<'a> {
-    pub von: Option<Day>,
-    pub bis: Option<Day>,
-    pub zahlart: Option<&'a str>,
-    pub kasse: Option<Uuid>,
-    pub bon_nr: Option<&'a str>,
-    pub nur_verkaeufe: bool,
-}
 
 pub fn list<P: PageOf<Barverkauf>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let art = auswahl.nur_verkaeufe.then_some(BonArt::Verkauf);

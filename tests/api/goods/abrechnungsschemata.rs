@@ -1,4 +1,4 @@
-//! Schemes of settlement (D29): versions and their days, what protects them, files, the calculator, the sheet.
+//! Settlement schemes (D29): versions and their dates, what protects them, files, the calculator, the sheet.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::harness::{Answer, Client, Server};
 
 const PATH: &str = "/api/v1/abrechnungsschemata";
 
-/// A company with the articles of the examples.
+/// Creates a company with the articles of the examples.
 fn mill(server: &Server) -> Client {
     let mill = server.company("Mühle");
     server.import(
@@ -34,7 +34,7 @@ fn probe(mill: &Client, id: &str, kg: &str, preis: &str, werte: &[(&str, &str)],
     mill.post(&format!("{PATH}/{id}/probe"), body)
 }
 
-/// The ids of the shipped examples, by number.
+/// Imports the shipped examples; returns their ids by number.
 fn examples(server: &Server, mill: &Client) -> Vec<(String, String)> {
     server.import(
         mill,
@@ -54,7 +54,7 @@ fn a_change_is_a_new_version_and_the_old_one_ends_the_day_before() {
     assert_eq!(made.is(201)["version"], 1);
     let id = made.id();
     let versionen = format!("{PATH}/{id}/versionen");
-    // What was read is the body of the next version.
+    // What was read is a valid body for the next version.
     let mut next = mill.get(&format!("{PATH}/{id}")).is(200).clone();
     next["gueltig_von"] = json!("2026-09-01");
     next["schritte"][0]["satz"] = json!("1.4");
@@ -66,7 +66,7 @@ fn a_change_is_a_new_version_and_the_old_one_ends_the_day_before() {
     };
     assert_eq!(days(0), [json!(2), json!("2026-09-01"), Value::Null]);
     assert_eq!(days(1), [json!(1), json!("2026-07-01"), json!("2026-08-31")]);
-    // The calculator takes the version of the day of delivery, else that of today.
+    // The calculator takes the version of the delivery day, by default that of today.
     let netto = |more: Value| {
         let answer = probe(&mill, &id, "10000", "200", &[("feuchte", "15.5")], more);
         [answer.is(200)["version"].clone(), answer.body["netto_kg"].clone()]
@@ -74,20 +74,21 @@ fn a_change_is_a_new_version_and_the_old_one_ends_the_day_before() {
     assert_eq!(netto(json!({})), [json!(1), json!("9870.000")]);
     assert_eq!(netto(json!({"lieferdatum": "2026-09-01"})), [json!(2), json!("9860.000")]);
     assert_eq!(netto(json!({"version": 2})), [json!(2), json!("9860.000")]);
-    // A time that is over is not written again, nor one that a version with an end has.
+    // A past period cannot be changed, and neither can the period of a version that has an end.
     let refused = |von: &str| {
         mill.post(&versionen, wheat("W", von, "1.5")).refused(400, "SCHEMA_UEBERSCHNEIDET").clone()
     };
     assert_eq!(refused("2026-08-01")["feld"], "gueltig_von");
     refused("2026-06-01");
-    // Before a later one there is room for one that ends, and it ends the one that it lies in, whatever end that had.
+    // A version with an end fits before a later one; it ends the version that it falls into, whatever end
+    // that one had.
     let mut between = wheat("W", "2026-08-20", "1.6");
     between["gueltig_bis"] = json!("2026-08-31");
     assert_eq!(mill.post(&versionen, between).is(201)["version"], 3);
     assert_eq!(netto(json!({"lieferdatum": "2026-08-19"}))[0], 1);
     assert_eq!(netto(json!({"lieferdatum": "2026-08-20"}))[0], 3);
     assert_eq!(netto(json!({"lieferdatum": "2026-09-01"}))[0], 2);
-    // On the same day it takes the place of one that was wrong.
+    // A version that begins on the same day replaces one that was wrong.
     assert_eq!(mill.post(&versionen, wheat("W", "2026-09-01", "1.5")).is(201)["version"], 4);
     assert_eq!(netto(json!({"lieferdatum": "2026-09-01"})), [json!(4), json!("9850.000")]);
 }
@@ -141,12 +142,12 @@ fn files_bring_schemes_tables_and_what_is_measured() {
     let file = json!([scheme]).to_string();
     let told = server.import(&mill, "abrechnungsschemata", &file);
     assert!(told.contains("1 neu"), "{told}");
-    // The same file again is no new version.
+    // Importing the same file again makes no new version.
     server.import(&mill, "abrechnungsschemata", &file);
     let id = mill.get(PATH).is(200)["data"][0]["id"].as_str().unwrap().to_owned();
     let versions = || mill.get(&format!("{PATH}/{id}")).is(200)["versionen"].as_array().unwrap().len();
     assert_eq!(versions(), 1);
-    // A spreadsheet brings the rows of a table: one version, whatever their order.
+    // A spreadsheet imports the rows of a table as one version, in any order.
     let table = "nummer;gueltig_von;schritt;von;bis;satz\nW;01.09.2026;farbe;1,01;2;-2,50\nW;01.09.2026;farbe;0;1;-6\n";
     server.import(&mill, "abrechnungstabellen", table);
     server.import(&mill, "abrechnungstabellen", table);
@@ -195,7 +196,7 @@ fn files_bring_schemes_tables_and_what_is_measured() {
     assert_eq!(versions(), 2);
 }
 
-/// The shipped examples are marked as such, and come to the published figures through the calculator.
+/// The shipped examples are marked as such, and the calculator returns the published figures for them.
 #[test]
 fn the_examples_are_marked_and_come_to_published_figures() {
     let server = Server::start_at("2026-08-15T10:00:00Z");
@@ -226,7 +227,7 @@ fn the_examples_are_marked_and_come_to_published_figures() {
     // top agrar, "Körnermais: Kompass im Abrechnungs-Dschungel": 1 % waste up to 30 %, then the factor.
     let maize = probe(&mill, &of("BEISPIEL-MAIS"), "26420", "190", &[("feuchte", "28.4")], json!({}));
     assert_eq!(maize.is(200)["netto_kg"], "21260.000");
-    // Too wet is nobody's calculation: it is said, and nothing is extrapolated.
+    // Goods that are too wet are not calculated: the answer says so, and nothing is extrapolated.
     let wet = probe(&mill, &of("BEISPIEL-MAIS"), "26420", "190", &[("feuchte", "40.1")], json!({}));
     let codes: Vec<&str> = wet.is(200)["befunde"]
         .as_array()
@@ -258,9 +259,11 @@ fn what_looks_like_storage_is_named_and_what_is_left_is_not_below_nothing() {
     let mill = mill(&server);
     let mut scheme = wheat("L", "2026-07-01", "1.3");
     scheme["schritte"] = json!([
-        {"nr": 1, "code": "lagergeld", "text": "Geld", "wirkung": "kosten", "regel": "fest", "satz": "-3", "einheit": "EUR/t", "bezug": "netto"},
+        {"nr": 1, "code": "lagergeld", "text": "Geld", "wirkung": "kosten", "regel": "fest", "satz": "-3",
+            "einheit": "EUR/t", "bezug": "netto"},
         {"nr": 2, "code": "abzug", "text": "Abzug", "wirkung": "menge", "regel": "fest", "satz": "100.1"},
-        {"nr": 3, "code": "preis", "text": "Preis", "wirkung": "preis", "regel": "fest", "satz": "-10", "einheit": "EUR/t"}]);
+        {"nr": 3, "code": "preis", "text": "Preis", "wirkung": "preis", "regel": "fest", "satz": "-10",
+            "einheit": "EUR/t"}]);
     let made = mill.post(PATH, scheme.clone());
     assert_eq!(made.hint_codes(), ["LAGERKOSTEN_PRUEFEN"]);
     probe(&mill, &made.id(), "1000", "200", &[], json!({})).refused(400, "NETTO_NEGATIV");

@@ -1,4 +1,4 @@
-//! Batches: creating them, listing them, and decimals as the golden table has them.
+//! Batches: creating and listing them, and decimals as in the golden table.
 
 mod berichtigung;
 mod inventur;
@@ -14,7 +14,7 @@ use crate::harness::{Answer, Client, Server};
 const CHARGEN: &str = "/api/v1/chargen";
 const NOWHERE: &str = "01900000-0000-7000-8000-000000000001";
 
-/// Two articles, W with the number 1001 and R; their ids.
+/// Creates two articles, W with the number 1001 and R; returns their ids.
 fn articles(server: &Server, mill: &Client) -> [String; 2] {
     let rows = r#"[{"artikelnummer": "W", "artikelnr": "1001", "bezeichnung": "Weizen", "einheit": "kg",
         "chargenpflichtig": true}, {"artikelnummer": "R", "bezeichnung": "Roggen", "einheit": "kg"}]"#;
@@ -29,7 +29,7 @@ fn partner(mill: &Client, name: &str) -> String {
     mill.post("/api/v1/kunden", json!({"name": name, "partner_typen": ["lieferant"]})).id()
 }
 
-/// The batch with an id, from the list.
+/// Finds the batch with an id in the list.
 fn charge(mill: &Client, id: &str) -> Value {
     let list = mill.get(&format!("{CHARGEN}?limit=5000"));
     let mut rows = list.is(200).as_array().unwrap().iter();
@@ -49,7 +49,7 @@ struct Golden<'g> {
 
 #[derive(Deserialize)]
 struct Dezimal<'g> {
-    /// Digit by digit: a binary float would not do.
+    /// Kept as text, since a binary float would change the digits.
     #[serde(borrow)]
     eingabe: &'g RawValue,
     ergebnis: String,
@@ -101,12 +101,12 @@ fn a_batch_without_a_number_gets_the_next_of_its_year() {
     let first = create(json!({"artikel_id": artikel}));
     assert_eq!(first.is(201)["charge_nr"], "CH-2026-00001");
     assert_eq!(first.hints("BESTAND_NICHT_GEBUCHT")["bestand"], "0.000");
-    // What is refused, or has a number of its own, takes none of the series.
+    // A refused request, or one with its own number, uses up no number of the series.
     create(json!({"artikel_id": artikel, "partner_id": NOWHERE})).refused(400, "PARTNER_NICHT_GEFUNDEN");
     assert_eq!(create(json!({"artikel_id": artikel, "charge_nr": " L 1 "})).is(201)["charge_nr"], "L 1");
     let second = create(json!({"artikel_id": artikel, "charge_nr": " "}));
     assert_eq!(second.is(201)["charge_nr"], "CH-2026-00002");
-    // The year is the one in Berlin.
+    // The year of the number is the one in Berlin.
     server.set_clock("2026-12-31T23:30:00Z");
     assert_eq!(create(json!({"artikel_id": artikel})).is(201)["charge_nr"], "CH-2027-00001");
     let movements: i64 = server.sql("select count(*) from lagerbewegung");
@@ -176,7 +176,7 @@ fn a_batch_that_breaks_a_rule_is_refused() {
     }
     mill.post(CHARGEN, with("herkunftsland", json!("Narnia"))).is(400);
     assert_eq!(mill.get(CHARGEN).is(200), &json!([]));
-    // Near the reserved form is not the reserved form.
+    // Numbers similar to the reserved form are allowed.
     for free in ["CH-2026-007", "CH-26-00007", "XCH-2026-00007", "CH-2026-00007a"] {
         mill.post(CHARGEN, with("charge_nr", json!(free))).is(201);
     }
@@ -204,7 +204,7 @@ fn an_imported_number_never_stands_in_the_way_of_the_series() {
     let [artikel, _] = articles(&server, &mill);
     let file = server.database.with_file_name("chargen.json");
     std::fs::write(&file, r#"[{"artikelnummer": "W", "charge_nr": "CH-2026-00001"}]"#).unwrap();
-    // Taken or refused: both may be, but a client must get its number (D5).
+    // The import may take the number or be refused; the client must get its number either way (D5).
     server.cli(&["import", "chargen", file.to_str().unwrap(), "--tenant", &mill.tenant.to_string()]);
     let created = mill.send_unchecked(
         "POST",

@@ -1,4 +1,4 @@
-//! Contracts (specification; D16, D21g, D22): read with what was delivered, written by import.
+//! Contracts (specification; D16, D21g, D22): read with the delivered quantity, written by import.
 
 mod paare;
 
@@ -33,7 +33,7 @@ fn mill(server: &Server) -> Client {
     mill
 }
 
-/// The row of a contract.
+/// The row of a contract in the list.
 pub fn contract(mill: &Client, number: &str) -> Value {
     let listed = mill.get(PATH);
     let data = listed.is(200)["data"].as_array().unwrap().clone();
@@ -48,7 +48,8 @@ fn a_contract_is_shown_with_every_field() {
         let shown = shown.pointer_mut(id).unwrap().take();
         assert_eq!(shown.as_str().unwrap().len(), 36, "{id}");
     }
-    let expected = json!({"id": null, "partner_id": null, "kontrakt_nr": "V-1", "kontrakt_typ": "einkauf", "partner_name": "Hof",
+    let expected = json!({"id": null, "partner_id": null, "kontrakt_nr": "V-1", "kontrakt_typ": "einkauf",
+        "partner_name": "Hof",
         "gueltig_von": "2026-07-01T00:00:00.000Z", "gueltig_bis": "2026-12-31T00:00:00.000Z",
         "erfassungsdatum": "2026-06-01T00:00:00.000Z", "gesamtmenge": "100.000", "gesamtmenge_einheit": "t",
         "mengenart": "circa", "paritat": "frei Mühle", "zahlungsbedingung": "14 Tage", "erntejahr": 2026,
@@ -113,7 +114,7 @@ fn a_contract_of_a_hundred_tonnes_shows_what_is_open() {
         let shown = contract(&mill, "V-1");
         assert_eq!(json!([shown["geliefert"], shown["offen"]]), json!([delivered, open]));
     };
-    // Orders deliver nothing; three deliveries in three units do, and their invoice counts once.
+    // Orders deliver nothing; three deliveries in three units do, and their invoice counts only once.
     post("BS", "90", "t");
     let first = post("EL", "24.86", "t");
     post("EL", "250", "dt");
@@ -195,7 +196,7 @@ fn what_does_not_fit_the_contract_is_a_hint() {
         ("EL", "K-1", "W", &sale, 1, &[direction, settled]),
         ("RE", "K-1", "W", &sale, 1, &[settled]),
         ("EL", "L-2", "R", &any, 1, &[]),
-        // 99.002 of 100 t were delivered.
+        // 99.002 of 100 t are delivered.
         ("EL", "L-1", "W", &purchase, 998, &[]),
         ("EL", "L-1", "W", &purchase, 5, &[over]),
         ("BS", "L-1", "W", &purchase, 5, &[]),
@@ -215,14 +216,14 @@ fn what_does_not_fit_the_contract_is_a_hint() {
             assert_eq!(hint["feld"], "items[0].kontrakt_id");
         }
     }
-    // A change of the items is looked at as a new document is, a note is not.
+    // Changed items are checked like those of a new document; a changed note is not.
     let item = json!({"artikelnr": "W", "menge": 1, "kontrakt_id": purchase});
     let body = json!({"beleg_typ": "EL", "kundennummer": "L-1", "items": [item]});
     let id = mill.post("/api/v1/belege", body.clone()).id();
     let path = format!("/api/v1/belege/{id}");
     mill.put(&path, json!({"items": body["items"]})).hints(over);
     assert_eq!(mill.put(&path, json!({"notizen": "x"})).hint_codes(), [""; 0]);
-    // The position that is named says which article is meant.
+    // The named position determines the article.
     let file = json!([{"kontrakt_nr": "V-1", "positionen": [
         {"position": 1, "artikelnummer": "W"}, {"position": 2, "artikelnummer": "R"}]}]);
     server.import(&mill, "kontrakte", &file.to_string());

@@ -1,4 +1,4 @@
-//! Contracts with their positions, as clients write them (D22).
+//! Contracts with their positions, written by clients (D22).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::harness::{Client, Server};
 
 const PATH: &str = "/api/v1/kontrakte";
 
-/// A company with two articles, two suppliers and a contract of 100 t of wheat, and the address of that.
+/// Creates a company with two articles, two suppliers and a contract over 100 t of wheat; returns the path of
+/// the contract.
 fn mill(server: &Server) -> (Client, String) {
     let mill = server.company("Mühle");
     server.import(
@@ -29,7 +30,7 @@ fn partner(mill: &Client, number: &str) -> Value {
     found.into_iter().find(|kunde| kunde["kundennr"] == number).unwrap()["id"].take()
 }
 
-/// The fields of each change, and how they are now.
+/// The fields of each change, with their new values.
 fn changes(mill: &Client, path: &str) -> Vec<Vec<(String, Value)>> {
     let rows = mill.get(&format!("{path}/verlauf")).is(200)["data"].as_array().unwrap().clone();
     let of = |row: &Value| {
@@ -39,7 +40,7 @@ fn changes(mill: &Client, path: &str) -> Vec<Vec<(String, Value)>> {
     rows.iter().map(of).collect()
 }
 
-/// What brings some tonnes of wheat from L-1 on the contract.
+/// Delivers some tonnes of wheat from L-1 on the contract.
 fn deliver(mill: &Client, path: &str, tonnes: i64) -> String {
     let id = path.rsplit('/').next().unwrap();
     let item = json!({"artikelnr": "W", "menge": tonnes, "einheit": "t", "kontrakt_id": id});
@@ -55,7 +56,7 @@ fn a_contract_is_created_read_and_changed() {
         json!([read.is(200)["partner_name"], read.body["offen"], read.body["positionen"][0]["preis"]]),
         json!(["Hof", "100.000", "198.5000"])
     );
-    // What was read changes nothing.
+    // Sending back what was read changes nothing.
     mill.put(&path, read.body.clone()).is(200);
     mill.put(&path, json!({})).is(200);
     assert_eq!((&mill.get(&path).body, changes(&mill, &path).len()), (&read.body, 0));
@@ -68,7 +69,7 @@ fn a_contract_is_created_read_and_changed() {
     assert_eq!(changed.body["positionen"], read.body["positionen"]);
     let names: Vec<_> = changes(&mill, &path).remove(0).into_iter().map(|field| field.0).collect();
     assert_eq!(names, ["gueltig_bis", "partner_id", "partner_name", "referenz"]);
-    // An import leaves its row, too, and none where nothing is other.
+    // An import leaves a row in the history, too, but none if nothing differs.
     let file = r#"[{"kontrakt_nr": "V-1", "positionen": [{"position": 1, "menge": 90}]}]"#;
     assert_eq!(server.import(&mill, "kontrakte", file), "0 neu, 1 geändert, 0 unverändert\n");
     assert_eq!(server.import(&mill, "kontrakte", file), "0 neu, 0 geändert, 1 unverändert\n");
@@ -111,7 +112,7 @@ fn a_change_is_based_on_the_version_that_was_read() {
     let old = tag();
     change(&old, "1").is(200);
     change(&old, "2").refused(412, "ZWISCHENZEITLICH_GEAENDERT");
-    // What is delivered changes what is shown, not what was agreed.
+    // A delivery changes what is shown, but not what was agreed.
     let old = tag();
     deliver(&mill, &path, 10);
     assert_ne!(tag(), old);
@@ -148,7 +149,7 @@ fn what_cannot_be_is_refused_by_its_field() {
 fn a_price_far_from_the_usual_is_a_hint() {
     let server = Server::start();
     let (mill, path) = mill(&server);
-    // 0.20 EUR/kg is 200 EUR/t; sold it is 300.
+    // 0.20 EUR/kg is 200 EUR/t; the sales price is 300.
     for (typ, preis, codes) in [
         ("einkauf", "199", &[][..]),
         ("einkauf", "799.99", &[]),
@@ -179,8 +180,9 @@ fn what_is_named_keeps_what_its_goods_are_counted_by() {
     let server = Server::start();
     let (mill, path) = mill(&server);
     let id = path.rsplit('/').next().unwrap();
-    // A weighing alone names it already.
-    let erst = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner(&mill, "L-1"), "kontrakt_id": id});
+    // Even a single weighing names the contract.
+    let erst = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": partner(&mill, "L-1"),
+        "kontrakt_id": id});
     mill.post("/api/v1/wiegungen", erst).is(201);
     for (sent, feld) in [
         (json!({"kontrakt_nr": "V-9"}), "kontrakt_nr"),
@@ -200,7 +202,8 @@ fn what_is_named_keeps_what_its_goods_are_counted_by() {
         assert!(refused.body["message"].as_str().unwrap().contains("erledigt"), "{}", refused.body);
     }
     let more = json!({"kontrakt_typ": "EK", "erledigt": true, "gesamtmenge": 150,
-        "positionen": [{"position": 1, "artikelnr": "W", "menge": 100, "preis": 190}, {"artikelnr": "G", "menge": 50}]});
+        "positionen": [{"position": 1, "artikelnr": "W", "menge": 100, "preis": 190},
+            {"artikelnr": "G", "menge": 50}]});
     mill.put(&path, more).is(200);
 }
 
@@ -217,7 +220,7 @@ fn nothing_falls_below_what_was_delivered() {
     assert_eq!(put(json!(100), json!("59.999")).is(400)["feld"], "positionen[0].menge");
     assert_eq!(put(Value::Null, json!("59.999")).is(400)["feld"], "positionen");
     put(json!(60), json!(60)).is(200);
-    // More than was agreed has come: it may be set right in part, and not lowered further.
+    // More than agreed was delivered: the quantity may be corrected in part, but not reduced further.
     deliver(&mill, &path, 20);
     put(json!(70), json!(70)).is(200);
     put(json!(65), json!(70)).is(400);

@@ -1,4 +1,4 @@
-//! What lies and moves.
+//! Tests of goods: stock and its movements.
 
 pub mod abrechnungsschemata;
 pub mod chargen;

@@ -1,4 +1,4 @@
-//! Production orders: made of a recipe, shown, listed (specification; D13, D16).
+//! Production orders: created from a recipe, shown, listed (specification; D13, D16).
 
 mod buchung;
 mod chargen;
@@ -21,8 +21,8 @@ const ARTIKEL: &str = r#"[
  {"artikelnummer": "M", "artikelnr": "550", "bezeichnung": "Mehl", "einheit": "kg", "chargenpflichtig": true},
  {"artikelnummer": "K", "bezeichnung": "Kleie", "einheit": "kg"}]"#;
 
-/// A mill that also has flour (M, tracked by batch), bran (K, not tracked) and two recipes: 1 makes
-/// 80 kg of flour and 20 kg of bran of 100 kg of wheat, 2 packs three sacks into three.
+/// Creates a mill with flour (M, tracked by batch), bran (K, not tracked) and two recipes: 1 makes 80 kg of
+/// flour and 20 kg of bran from 100 kg of wheat, 2 repacks three sacks into three.
 fn miller(server: &Server) -> Mill<'_> {
     miller_with(server, "Mühle", &[])
 }
@@ -42,7 +42,7 @@ fn miller_with<'s>(server: &'s Server, name: &str, settings: &[(&str, &str)]) ->
     mill
 }
 
-/// Imports one version of a recipe; what the import counted.
+/// Imports one version of a recipe; returns the summary of the import.
 fn recipe(mill: &Mill<'_>, row: Value) -> String {
     mill.server.import(&mill.client, "rezepturen", &json!([row]).to_string())
 }
@@ -51,7 +51,7 @@ fn post(mill: &Mill<'_>, body: Value) -> Answer {
     mill.client.post(PATH, body)
 }
 
-/// A new order of a recipe, as it is shown.
+/// Creates an order of a recipe; returns it as shown.
 fn order(mill: &Mill<'_>, rezeptur: i64) -> Value {
     show(mill, &post(mill, json!({"rezeptur_id": rezeptur})).id())
 }
@@ -68,7 +68,7 @@ fn put(mill: &Mill<'_>, id: &str, status: &str, more: Value) -> Answer {
     mill.client.put(&format!("{PATH}/{id}/status"), and(json!({"status": status}), more))
 }
 
-/// The body that ends an order of recipe 1: so much wheat of a batch, so much flour and bran.
+/// Returns the body that finishes an order of recipe 1: wheat taken from a batch, flour and bran produced.
 fn ground(order: &Value, charge: &str, [wheat, flour, bran]: [i64; 3]) -> Value {
     let (inputs, outputs) = (&order["inputs"], &order["outputs"]);
     let made = [(&outputs[0], flour), (&outputs[1], bran)];
@@ -76,7 +76,7 @@ fn ground(order: &Value, charge: &str, [wheat, flour, bran]: [i64; 3]) -> Value 
         "outputs": made.map(|(line, menge)| json!({"id": line["id"], "ist_menge": menge}))})
 }
 
-/// What an article has in stock outside of batches, in whole units.
+/// Stock of an article outside of batches, in whole units.
 fn loose(mill: &Mill<'_>, artikel: &str) -> i64 {
     mill.server.sql(&format!(
         "select coalesce(sum(m.menge), 0) / 1000000 from lagerbewegung m
@@ -86,7 +86,6 @@ fn loose(mill: &Mill<'_>, artikel: &str) -> i64 {
     ))
 }
 
-/// The batches of flour.
 fn flour(mill: &Mill<'_>) -> Vec<Value> {
     mill.batches().into_iter().filter(|batch| batch["artikel_bezeichnung"] == "Mehl").collect()
 }

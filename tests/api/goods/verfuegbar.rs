@@ -1,4 +1,4 @@
-//! Which batches are there, and from which a quantity should be taken (D21b).
+//! Available batches, and from which of them a quantity should be taken (D21b).
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,10 @@ fn stocked(server: &Server) -> Client {
     server.import(
         &mill,
         "artikel",
-        "artikelnummer;artikelnr;bezeichnung;einheit;chargenpflichtig\nW;10;Weizen;kg;ja\nR;20;Roggen;kg;ja\nX;20;X;Stk;ja\n",
+        "artikelnummer;artikelnr;bezeichnung;einheit;chargenpflichtig\n\
+         W;10;Weizen;kg;ja\n\
+         R;20;Roggen;kg;ja\n\
+         X;20;X;Stk;ja\n",
     );
     server.import(&mill, "biozertifikate", "id;nummer\n7;DE-ÖKO-001\n");
     server.import(
@@ -81,13 +84,13 @@ fn a_quantity_is_split_over_the_batches_and_what_is_missing_is_said() {
         assert_eq!(shown(answer.is(200), "vorschlag"), expected, "{query}");
         assert_eq!(answer.headers["x-fehlmenge"], missing, "{query}");
     }
-    // The proposal covers all batches, whatever the page.
+    // The proposal covers all batches, regardless of the page.
     let page = mill.get(&format!("{PATH}?artikelnr=W&menge=400&limit=1"));
     assert_eq!(
         (shown(page.is(200), "vorschlag"), page.headers["x-fehlmenge"].as_str()),
         (vec!["früh 50.000".into()], "50.000")
     );
-    // What is rounded is said, beside what is ignored (first rule of the decisions).
+    // Rounding is reported, beside what was ignored (first rule of the decisions).
     server.set(&mill, &[("unbekannte_parameter", "ignorieren")]);
     let rounded = mill.get(&format!("{PATH}?artikelnr=W&menge=0.1234567&foo=1"));
     rounded.is(200);

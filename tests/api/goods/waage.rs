@@ -10,7 +10,7 @@ use crate::trade::lager::{Mill, and};
 
 const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
 
-/// A first weighing of Hof on scale 1.
+/// The body of a first weighing of Hof on scale 1.
 fn body(mill: &Mill<'_>, erst: impl Into<Value>, more: Value) -> Value {
     let body = json!({"waage_id": 1, "gewicht_erst_kg": erst.into(), "partner_id": mill.partner_id("Hof")});
     and(body, more)
@@ -25,7 +25,7 @@ fn second(mill: &Mill<'_>, id: &str, zweit: impl Into<Value>, more: Value) -> An
     mill.client.put(&format!("/api/v1/wiegungen/{id}/zweitwiegung"), body)
 }
 
-/// A finished weighing.
+/// Creates a finished weighing; returns its id.
 pub fn weigh(mill: &Mill<'_>, erst: i64, zweit: i64, more: Value) -> String {
     let id = first(mill, erst, more).id();
     second(mill, &id, zweit, json!({})).is(200);
@@ -40,7 +40,7 @@ fn get(mill: &Mill<'_>, id: &str) -> Value {
     mill.client.get(&format!("/api/v1/wiegungen/{id}")).is(200).clone()
 }
 
-/// Sends a body as scale software does: pretty-printed, weights as doubles, with a charset.
+/// Sends a body the way scale software does: pretty-printed, weights as doubles, with a charset.
 fn send_as_scale(mill: &Mill<'_>, method: &str, path: &str, body: &Value) -> Answer {
     let mut body = body.clone();
     for field in ["gewicht_erst_kg", "gewicht_zweit_kg"] {
@@ -68,7 +68,7 @@ fn the_scenarios_of_the_scale_end_as_expected() {
     }
 }
 
-/// Carries out a scenario; the answers to second weights in order, and the weighing afterwards.
+/// Runs a scenario; returns the answers to the second weights in order, and the weighing afterwards.
 fn play(mill: &Mill<'_>, scenario: &Value, as_scale: bool) -> (Vec<Answer>, Value) {
     let send = |method: &str, path: &str, body: &Value| match (as_scale, method) {
         (true, _) => send_as_scale(mill, method, path, body),

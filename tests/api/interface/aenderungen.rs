@@ -1,4 +1,4 @@
-//! The feed of changes (D28): every change once, in the order of commits, whoever made it; and who waits for one.
+//! The change feed (D28): every change exactly once, in commit order, whoever made it; and waiting for a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub mod warten;
 
 const PATH: &str = "/api/v1/aenderungen";
 
-/// The changes after a cursor, all of them, and the cursor behind them.
+/// Reads all changes after a cursor; returns them and the cursor after them.
 fn follow(client: &Client, cursor: &str) -> (Vec<Value>, String) {
     let (mut found, mut cursor) = (Vec::new(), cursor.to_owned());
     loop {
@@ -31,12 +31,12 @@ fn follow(client: &Client, cursor: &str) -> (Vec<Value>, String) {
     }
 }
 
-/// Where the feed ends now.
+/// The cursor at the current end of the feed.
 fn now(client: &Client) -> String {
     client.get(PATH).is(200)["cursor"].as_str().unwrap().to_owned()
 }
 
-/// Kind, number and what happened, of each change.
+/// Kind, number and action of each change.
 fn short(changes: &[Value]) -> Vec<[&str; 3]> {
     changes
         .iter()
@@ -44,14 +44,14 @@ fn short(changes: &[Value]) -> Vec<[&str; 3]> {
         .collect()
 }
 
-/// What the writing routes did, and which kinds of records the feed names after each.
+/// Calls the writing routes, and collects the kinds of records that the feed names after each.
 struct Walk<'m> {
     mill: &'m Mill<'m>,
     told: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
 impl Walk<'_> {
-    /// Sends a request to a route of the table, with the ids of its path; notes what the feed says of it.
+    /// Sends a request to a route, with the ids for its path, and records what the feed says about it.
     fn ask(&mut self, route: &'static str, ids: &[&str], body: Value) -> Answer {
         let (method, pattern) = route.split_once(' ').unwrap();
         let mut path = pattern.to_owned();
@@ -159,7 +159,7 @@ fn every_writing_route_leaves_its_row() {
         ("artikel", "artikel"),
         ("kontrakte", "kontrakt"),
         ("abrechnungsschemata", "abrechnungsschema"),
-        // A settlement is its document.
+        // A settlement appears as its document.
         ("abrechnungen", "beleg"),
         ("belege", "beleg"),
         ("chargen", "charge"),
@@ -168,7 +168,7 @@ fn every_writing_route_leaves_its_row() {
         ("produktionsauftraege", "produktionsauftrag"),
     ];
     let mut seen = 0;
-    // What goes to the adviser or the auditor is no record that partners follow.
+    // Data for the tax adviser or the auditor is no record that partners follow.
     let followed =
         |pattern: &str| !["/api/v1/datev/", "/api/v1/z3"].iter().any(|begin| pattern.starts_with(begin));
     for route in routes::all().filter(|route| matches!(route.run, Run::Write(_)) && followed(route.pattern)) {
@@ -239,7 +239,7 @@ fn what_the_command_line_does_leaves_its_row() {
     ];
     let (told, cursor) = follow(client, &cursor);
     assert_eq!(short(&told), expected);
-    // The documents of a day that is over are finalised without a request.
+    // Documents of a past day are finalised without a request.
     let number = mill
         .post("RE", json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1, "mwst_satz": 19}))
         .is(201)["beleg_nummer"]
@@ -276,7 +276,7 @@ fn a_record_has_one_row_of_a_request_with_its_version() {
     let beleg = of(&told, "beleg");
     assert_eq!((&beleg["id"], &beleg["version"]), (&json!(id), &json!(1)));
     assert_eq!(beleg["am"], "2026-07-10T10:00:00.000Z");
-    // What is refused late leaves nothing.
+    // A request refused late leaves nothing.
     mill.client
         .put(&format!("/api/v1/belege/{id}"), json!({"items": [{"artikelnr": "W", "menge": 0}]}))
         .refused(400, "MENGE_UNGUELTIG");
@@ -308,7 +308,7 @@ fn a_key_learns_of_what_it_may_read() {
     let message = refused.refused(403, "SCOPE_FEHLT")["message"].as_str().unwrap().to_owned();
     assert!(message.contains("beleg") && message.contains("belege:read"), "{message}");
     all(&reader, "&arten=rechnung").refused(400, "PARAMETER_UNGUELTIG");
-    // Another company has a feed of its own.
+    // Another company has its own feed.
     let other = server.company("Andere");
     assert_eq!(all(&other, "").is(200)["data"], json!([]));
     other.post("/api/v1/kunden", json!({"name": "Fremd"})).is(201);
@@ -359,7 +359,7 @@ fn page(client: &Client, cursor: &str, limit: usize) -> (Vec<Value>, String) {
     (body["data"].as_array().unwrap().clone(), body["cursor"].as_str().unwrap().to_owned())
 }
 
-/// Rows that belong to nobody: they only fill the feed.
+/// Inserts changes of a contract that does not exist: they only fill the feed.
 fn fill(server: &Server, client: &Client, rows: i64, am: &str) {
     let connection = open_writer(&server.database).unwrap();
     let am = partnerd::rules::day::Instant::parse(am).unwrap().millis();
@@ -382,7 +382,7 @@ fn rows_of_other_kinds_are_passed_over_in_steps() {
     mill.client.post("/api/v1/kunden", json!({"name": "Neu"})).is(201);
     let (mut cursor, mut empty) = (start, 0);
     let found = loop {
-        // One that waits is answered where there was so much to pass over.
+        // A waiting client is answered once so many rows had to be skipped.
         let answer = mill.client.get(&format!("{PATH}?seit={cursor}&arten=kunde&warten=30"));
         let data = answer.is(200)["data"].as_array().unwrap().clone();
         let next = answer.body["cursor"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! All routes together, the feed and the probes.
+//! Tests of all routes together, the change feed and the probes.
 
 pub mod aenderungen;
 pub mod probes;

@@ -1,4 +1,4 @@
-//! What those who watch over the machine ask: health, readiness, metrics.
+//! Answers for monitoring: health, readiness, metrics.
 
 use partnerd::platform::gate::Policy;
 use serde_json::json;
@@ -13,7 +13,7 @@ fn metrics(client: &Client) -> String {
     String::from_utf8(answer.bytes).unwrap()
 }
 
-/// The value of a metric by its name with labels.
+/// The value of a metric, by its name with labels.
 fn value(text: &str, name: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()

@@ -1,18 +1,17 @@
-//! Tables of the whole interface over one data set: a row for each route, parameter and field of
-//! the specification, with the happy case, each filter, each default and each refusal.
+//! Tables of the whole interface over one data set: a row for each route, parameter and field of the
+//! specification, with the happy case, each filter, each default and each refusal.
 //!
-//! A reading row is `(route, parameter, request, expectation)`: the route below /api/v1, the
-//! parameter or `-`, a query or a whole path, and what comes: the numbers in their order, `-` for
-//! none, ` /7` behind them where the count is another, `#3` for so many rows, or status and code. The number is the
-//! first field of `NUMBERS` that a row has; `saldo=12.00` names another field.
+//! A reading row is `(route, parameter, request, expectation)`: the route below /api/v1; the parameter or
+//! `-`; a query or a whole path; and the expected answer. That is the list of numbers in order, `-` for none,
+//! followed by ` /7` if the count differs; or `#3` for that many rows; or status and code. The number of a
+//! row is its first field of `NUMBERS`; `saldo=12.00` checks another field.
 //!
-//! A writing table has a route, a body that is right, and rows `(field, value, expectation)`: the
-//! value is sent in that field (`-`: the field is left out; field `-`: the body as it is), and the
-//! record then shows it, or another field as in `staat='AT'`, or the request is refused. Rows are
-//! carried out in their order.
+//! A writing table has a route, a valid body, and rows `(field, value, expectation)`: the value is sent in
+//! that field (value `-`: the field is left out; field `-`: the body as it is). Then the record shows the
+//! value, or another field as in `staat='AT'`, or the request is refused. Rows are carried out in order.
 //!
-//! `<L-1>` is the id of that record; `RE1` is RE-2031-00001; JSON has ' for its quotation marks, and
-//! '*255' is a text of so many letters.
+//! `<L-1>` is the id of that record; `RE1` is RE-2031-00001. In JSON, ' stands for the quotation mark, and
+//! '*255' for a text of that many letters.
 
 mod complete;
 pub mod data;
@@ -47,19 +46,19 @@ type Read = (&'static str, &'static str, &'static str, &'static str);
 struct Write {
     /// Method and route.
     route: &'static str,
-    /// Where, and with which body, a record is made before each row; its id is `<before>`.
+    /// Path and body that create a record before each row; its id is `<before>`.
     before: Option<(&'static str, &'static str)>,
-    /// Where the body is sent.
+    /// The path the body is sent to.
     path: &'static str,
-    /// A body that is right.
+    /// A valid body.
     body: &'static str,
-    /// Where the record is read; the id that was confirmed is `<new>`. Empty: the answer says it.
+    /// The path the record is read from; `<new>` is the id just confirmed. If empty, the answer itself is checked.
     shown: &'static str,
     /// Field, value, expectation.
     rows: &'static [(&'static str, &'static str, &'static str)],
 }
 
-/// What tells the rows of a list apart: the first of these that they have.
+/// Fields that identify the rows of a list: the first one that a row has.
 const NUMBERS: [&str; 15] = [
     "dateiname",
     "wiegeschein_nr",
@@ -101,7 +100,7 @@ fn writing() -> impl Iterator<Item = &'static Write> {
     .flatten()
 }
 
-/// The row of a reading route that says what it gives where nothing is asked for.
+/// The row of a reading route for a request without parameters.
 fn happy(route: &str) -> Option<&'static Read> {
     reading().find(|row| row.0 == route && row.1 == "-" && !is_refusal(row.3))
 }
@@ -112,12 +111,12 @@ fn is_refusal(expected: &str) -> bool {
     status.len() == 3 && status.starts_with('4') && status.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A refusal as the tables write it.
+/// A refusal in the notation of the tables.
 fn refusal(answer: &Answer) -> String {
     format!("{} {}", answer.status, answer.body["error"].as_str().unwrap_or("-"))
 }
 
-/// RE1 for RE-2031-00001.
+/// Shortens RE-2031-00001 to RE1.
 fn short(number: &str) -> String {
     number.replace("-2031-0000", "")
 }
@@ -126,7 +125,7 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), short)
 }
 
-/// What an answer brought, as the tables write it; `field` is the one that tells the rows apart.
+/// The content of an answer in the notation of the tables; `field` identifies the rows.
 fn brought(route: &str, field: Option<&str>, expected: &str, answer: &Answer) -> String {
     if answer.status != 200 {
         return refusal(answer);
@@ -151,7 +150,7 @@ fn brought(route: &str, field: Option<&str>, expected: &str, answer: &Answer) ->
     };
     let count = match answer.headers.get("x-total-count") {
         Some(count) => count.parse().unwrap(),
-        // The feed goes on without an end, so it counts nothing.
+        // The feed has no end, so it has no count.
         None => answer.body["count"].as_u64().unwrap_or(rows.len() as u64),
     };
     let mut numbers: Vec<String> = rows.iter().map(|row| number(route, field, row)).collect();
@@ -226,7 +225,8 @@ fn every_writing_row_holds() {
     assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Sends what a row says; what came, unless it is what is expected. Of many in one request the first is looked at.
+/// Sends the request of a row; returns the result if it is not as expected. Of a bulk request only the first
+/// item is checked.
 fn write_row(
     company: &mut Company<'_>,
     table: &Write,
@@ -269,7 +269,7 @@ fn refused_as_expected(answer: &Answer, field: &str, expected: &str) -> Result<(
     if refusal(answer) != expected {
         return Err(refusal(answer));
     }
-    // A wrong type is named by the path of its field (D18), and so is a wrong value.
+    // A wrong type is reported with the path of its field (D18), and so is a wrong value.
     let path = field.replace('.', "[0].");
     let feld = answer.body["feld"].as_str().unwrap_or("-");
     let codes = ["FELD_UNGUELTIG", "WERT_UNGUELTIG", "TEXT_ZU_LANG", "DATUM_UNGUELTIG", "LAND_UNBEKANNT"];
@@ -277,7 +277,7 @@ fn refused_as_expected(answer: &Answer, field: &str, expected: &str) -> Result<(
     if named { Ok(()) } else { Err(format!("feld {feld}")) }
 }
 
-/// Sets a field of a body, or takes it out; `items.menge` is one of the first item.
+/// Sets or removes a field of a body; `items.menge` is a field of the first item.
 fn set(body: &mut Value, field: &str, value: Option<Value>) {
     if let Some((list, field)) = field.split_once('.') {
         return set(&mut body[list][0], field, value);
@@ -289,7 +289,7 @@ fn set(body: &mut Value, field: &str, value: Option<Value>) {
     };
 }
 
-/// Where the record shows what is expected, and what that is.
+/// The field of the record that is checked, and its expected value.
 fn shown_at<'e>(field: &str, expected: &'e str) -> (String, &'e str) {
     let is_path = |path: &str| path.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b));
     match expected.split_once('=') {
@@ -298,7 +298,7 @@ fn shown_at<'e>(field: &str, expected: &'e str) -> (String, &'e str) {
     }
 }
 
-/// JSON with ' for its quotation marks; '*255' is a text of so many letters.
+/// Parses JSON in which ' is the quotation mark and '*255' a text of that many letters.
 fn json_of(text: &str) -> Value {
     let value: Value = serde_json::from_str(&text.replace('\'', "\"")).expect(text);
     let length = value.as_str().and_then(|text| text.strip_prefix('*')).and_then(|n| n.parse().ok());

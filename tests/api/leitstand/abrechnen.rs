@@ -1,4 +1,5 @@
-//! Settlement in the browser: values by hand, a lock ended, notes ticked, all rows before anything is stored.
+//! Settlement in the browser: values entered by hand, a lock released, receipts ticked, all rows shown before
+//! anything is stored.
 
 use serde_json::{Value, json};
 
@@ -6,7 +7,7 @@ use super::{Browser, person};
 use crate::harness::Server;
 use crate::trade::abrechnungen::{A, Hof, SCHEMES, wheat};
 
-/// Who may settle, and where the pages of the company begin.
+/// Logs in a person who may settle; returns the browser and the path of the company's pages.
 fn erika(hof: &Hof<'_>) -> (Browser, String) {
     let browser = person(hof.mill.server, &["Erika", "--role", "buero"]);
     (browser, format!("/leitstand/f/{}", hof.mill.client.tenant))
@@ -146,7 +147,7 @@ fn the_calculator_stores_nothing_and_says_what_is_wrong() {
     assert_eq!(documents(&server), 0);
 }
 
-/// What the interface refuses by the name of a field stands where the form has it, or above it, in words of the form.
+/// A refusal by field name is shown beside the field, or above the form, in the words of the form.
 #[test]
 fn what_is_wrong_with_a_settlement_is_said_in_words_of_the_form() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
@@ -229,7 +230,7 @@ fn notes_are_chosen_by_contract_and_days() {
     let (found, text) = shown(&format!("&kontrakt_id={kontrakt}&von=2026-06-01"));
     assert_eq!(found, [true, false]);
     assert!(text.contains("Nur Annahmescheine auf den Kontrakt K-1"), "{text}");
-    // The other kinds are of the same.
+    // The other kinds of settlement are offered for the same receipts.
     assert!(
         text.contains("art=abschlag&amp;partner%5Fid=") && text.contains("&amp;von=2026%2D06%2D01"),
         "{text}"

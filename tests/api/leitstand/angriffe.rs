@@ -1,4 +1,4 @@
-//! Attacks: each of them is refused, on every form and address of the table of pages.
+//! Attacks: each is refused, on every form and address of the table of pages.
 
 use partnerd::leitstand::PAGES;
 use partnerd::leitstand::access::Access;
@@ -10,7 +10,7 @@ use crate::harness::{Client, NOON, Server};
 
 const NOBODY: &str = "0197f3a0-0000-7000-8000-000000000000";
 
-/// An open document of a company.
+/// Creates an open document of a company; returns its id.
 fn beleg(client: &Client) -> String {
     let items = json!([{"bezeichnung": "Fracht", "menge": 2, "ep_netto": 5, "mwst_satz": 19}]);
     client.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
@@ -62,7 +62,7 @@ fn no_form_is_taken_from_elsewhere() {
         seen += 1;
     }
     assert!(seen >= 10, "only {seen} forms were found");
-    // Log-in as somebody else's choice, too.
+    // Logging in somebody else by a foreign page is refused, too.
     browser.post("/leitstand/anmelden", &[("name", "Erika"), ("passwort", PASSWORD)]).is(403);
     browser.get("/leitstand/konto").is(200);
 }
@@ -93,7 +93,7 @@ fn another_company_is_as_one_that_is_not_there() {
             let fields = [("token", token.as_str()), ("version", "1"), ("grund", "x")];
             let status = browser.post(&path, &fields).status;
             assert!([404, 405].contains(&status), "{path}: {status}");
-            // The record is a document: pages of others say of it, too, that it is not there.
+            // The record is a document: for all other pages it does not exist either.
             if page.pattern.contains("/belege/") {
                 assert_ne!(browser.get(&address(page, mill.tenant, &own)).text, nobody.text, "{path}");
             }
@@ -142,13 +142,13 @@ fn guessing_is_slow_and_says_nothing() {
         }
     }
     assert_eq!(messages[..4], messages[4..], "a name that nobody has is answered otherwise");
-    // Also with the right password.
+    // Refused even with the right password.
     browser.log_in("Erika", PASSWORD).is(429);
     browser.log_in("Paul", PASSWORD).is(400);
     let too_many = browser.log_in("Erika", PASSWORD);
     assert!(too_many.is(429).text.contains("von dieser Adresse"), "{}", too_many.text);
     assert!(!too_many.header("retry-after").is_empty());
-    // Keys have a limit of their own, and who is logged in has none.
+    // Keys have their own limit, and people logged in have none.
     server.client(0, None).get("/api/v1/kunden").refused(401, "API_KEY_FEHLT");
     server.set_clock("2026-07-10T10:03:30Z");
     browser.log_in("Erika", PASSWORD).is(303);
@@ -237,7 +237,7 @@ fn every_answer_keeps_to_itself() {
     }
 }
 
-/// A page without the scripts that are ours.
+/// A page without our own scripts.
 fn without_ours(text: &str) -> String {
     let ours =
         ["live", "rechnen"].map(|name| format!("<script src=\"/leitstand/{name}.js\" defer></script>"));

@@ -1,4 +1,4 @@
-//! Attachments on the pages: added by a form, listed, and saved.
+//! Attachments in the Leitstand: uploaded by a form, listed, and downloaded.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::trade::einlesen::er_of;
 
 const DATEI: &str = "datei";
 
-/// Bytes that are no text, and would be markup to a browser that guesses.
+/// Bytes that are no text, and that a guessing browser would take for markup.
 const CONTENT: &[u8] = b"<script>\xff\x00\r\n--y</script>";
 
 fn stored(server: &Server) -> i64 {
@@ -47,7 +47,7 @@ fn a_file_is_attached_by_form_with_who_did_it() {
     let server = Server::start();
     let (mill, mut browser, firma) = mill(&server);
     let (artikel, partner) = (weizen(&server, &mill), kunde(&mill, json!({"name": "Huber"})));
-    // What looks like markup when it is shown, and what has no place in a name that is saved.
+    // A name with markup, and with characters that are removed when it is saved.
     let name = "a&lt;img src=x onerror=alert(1)&gt; 'Süd'.html";
     for (api, page) in [
         (format!("/api/v1/kunden/{partner}/dokumente"), format!("{firma}/partner/{partner}")),
@@ -76,7 +76,7 @@ fn a_file_is_attached_by_form_with_who_did_it() {
         );
         assert_eq!(server.sql::<i64>(&format!("select count(*) from audit where {rows}")), 1, "{form}");
     }
-    // Without a description, and in the evidence as what a program attached.
+    // Without a description; it is in the evidence like an attachment of a program.
     let again = browser.upload(
         &format!("{firma}/partner/{partner}/anhaenge"),
         &[("beschreibung", " ")],
@@ -103,17 +103,17 @@ fn what_the_interface_refuses_of_a_file_is_said_where_it_was_chosen() {
         let refused = browser.upload(&form, &[("beschreibung", &text)], file);
         let at = at_field(&refused.is(status).text, field);
         shows(at, &[&format!("id=\"fehler-{field}\""), why]);
-        // What was typed is not lost.
+        // The entered text is not lost.
         shows(at_field(&refused.text, "beschreibung"), &[&format!("value=\"{text}\"")]);
         assert!(!refused.text.contains("<img"), "{}", refused.text);
     }
-    // More than any form may bring is refused before it is read.
+    // A body larger than any form may be is refused before it is read.
     let refused = browser.upload(&form, &[], (DATEI, "gross.pdf", &vec![b'x'; 15 << 20]));
     shows(&refused.is(413).text, &["mehr als 14 MiB", "name=\"datei\""]);
     assert_eq!(stored(&server), 0);
     browser.upload(&form, &[], (DATEI, "gross.pdf", &fits)).is(303);
     assert_eq!(stored(&server), 1);
-    // What a file system would not take is replaced, and that is said.
+    // Characters that a file system would not accept are replaced, and the page says so.
     let to =
         browser.upload(&form, &[], (DATEI, "<img src=x>.html", b"x")).is(303).header("location").to_owned();
     shows(&browser.get(&to).is(200).text, &["unter dem Namen _img src=x_.html abgelegt"]);
@@ -182,7 +182,7 @@ fn a_document_shows_the_file_that_it_was_made_of() {
     let saved = browser.get(&path);
     shows(&saved.is(200).text, &["R-4711"]);
     assert_eq!(saved.header("content-type"), "application/octet-stream");
-    // One that was typed has none, and none of it is found elsewhere.
+    // A document that was typed has no file, and files of others are not found under it.
     let items = json!([{"bezeichnung": "Fracht", "menge": 2, "ep_netto": 5, "mwst_satz": 19}]);
     let typed = json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": items});
     let typed = format!("{firma}/belege/{}", mill.post("/api/v1/belege", typed).id());

@@ -1,4 +1,4 @@
-//! Articles and their tiers, as people write them.
+//! Editing articles and their price tiers in the Leitstand.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn an_article_is_written_with_german_numbers_and_changed_with_who_did_it() {
     );
     assert_eq!(shown.body["staffelpreise"], json!([{"ab_menge": "1000.000", "preis": "0.2900"}]));
 
-    // The form shows numbers as they are typed; what is sent back as it stands changes nothing.
+    // The form shows numbers as people type them; sending it back unchanged changes nothing.
     let form = browser.get(&format!("{one}/aendern"));
     shows(at_field(&form.is(200).text, "preis"), &["value=\"1234,50\""]);
     shows(at_field(&form.text, "staffelpreise[0].ab_menge"), &["value=\"1000\""]);
@@ -74,7 +74,7 @@ fn what_is_refused_stands_at_its_field_and_what_was_typed_stays() {
         assert!(!shown.text.contains(EVIL), "{}", shown.text);
     }
     assert_eq!(mill.get("/api/v1/artikel").body["count"], 0);
-    // A rate that nobody has is stored, and said.
+    // An unknown tax rate is stored, with a hint.
     let stored = browser.fill(&new, &[("artikelnummer", "H"), ("bezeichnung", "Hafer"), ("mwst_satz", "12")]);
     let shown = browser.get(stored.is(303).header("location"));
     shows(&shown.is(200).text, &["Den Steuersatz 12", "Bitte prüfen"]);

@@ -1,4 +1,4 @@
-//! Documents that people write, change and check, with forms that work without a script.
+//! Writing, changing and checking documents, with forms that work without a script.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,8 @@ use super::press;
 use crate::harness::{Client, Server};
 
 pub fn artikel(mill: &Client, number: &str, more: Value) -> String {
-    let mut body = json!({"artikelnummer": number, "bezeichnung": format!("Ware {number}"), "einheit": "kg", "mwst_satz": 7});
+    let mut body = json!({"artikelnummer": number, "bezeichnung": format!("Ware {number}"), "einheit": "kg",
+        "mwst_satz": 7});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     mill.post("/api/v1/artikel", body).id()
 }
@@ -74,7 +75,7 @@ fn a_delivery_its_invoice_and_its_credit_are_written_in_the_browser() {
     let met = &stored["positionen"][0]["gegenbelege"][0];
     assert_eq!((&met["menge"], &met["beleg_typ"]), (&json!("1000.000"), &json!("LS")));
     shows(&browser.get(&delivery).is(200).text, &[&format!("href=\"{invoice}\"")]);
-    // What was billed is not offered again.
+    // Invoiced quantities are not offered again.
     let rest = browser.get(&next);
     shows(at_field(&rest.is(200).text, "items[0].menge"), &["value=\"500\""]);
     assert!(!rest.text.contains("Ware R"), "{}", rest.text);
@@ -107,7 +108,8 @@ fn an_open_document_is_changed_and_keeps_what_the_form_does_not_show() {
         {"artikelnr": "R", "menge": 2, "kostenstelle": "K2"},
         {"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5, "mwst_satz": 19},
     ]);
-    let body = json!({"beleg_typ": "AU", "kundennummer": "H", "external_ref": "shop-1", "notizen": "a\nb", "items": items});
+    let body = json!({"beleg_typ": "AU", "kundennummer": "H", "external_ref": "shop-1", "notizen": "a\nb",
+        "items": items});
     let id = mill.post("/api/v1/belege", body.clone()).id();
     let one = format!("{firma}/belege/{id}");
     let page = link(&browser.get(&one).is(200).text, "Ändern");
@@ -122,7 +124,7 @@ fn an_open_document_is_changed_and_keeps_what_the_form_does_not_show() {
     assert_eq!(before, [json!("K1"), json!("lang"), json!("19.00")]);
     assert_eq!((&unchanged["notizen"], &unchanged["summe_netto"]), (&json!("a\nb"), &json!("10.00")));
 
-    // Another window saved meanwhile.
+    // Another window saved in the meantime.
     let old = press(&mut browser, &page, &form, &[("items[0].menge", "7")], "");
     shows(&old.is(412).text, &["value=\"7\""]);
     let form = browser.get(&page);
@@ -196,7 +198,10 @@ fn a_batch_is_chosen_beside_its_stock_and_its_date() {
     let (mill, mut browser, firma) = mill(&server);
     kunde(&mill, json!({"name": "Huber", "kundennr": "H", "partner_typen": ["kunde", "lieferant"]}));
     artikel(&mill, "W", json!({"preis": 1, "chargenpflichtig": true}));
-    let lot = |nr: &str, mhd: &str| json!({"artikelnr": "W", "menge": 10, "ep_netto": 1, "fremde_charge_nr": nr, "mhd": mhd});
+    let lot = |nr: &str, mhd: &str| {
+        json!({"artikelnr": "W", "menge": 10, "ep_netto": 1,
+        "fremde_charge_nr": nr, "mhd": mhd})
+    };
     let items = json!([lot("spät", "2099-12-31"), lot("alt", "2020-01-31"), lot("zu", "2030-01-31")]);
     let made = mill.post("/api/v1/belege", json!({"beleg_typ": "EL", "kundennummer": "H", "items": items}));
     let charges: Vec<String> = made.is(201)["lagerbewegungen"]
@@ -309,7 +314,8 @@ fn what_is_changed_in_the_form_counts_and_what_follows_goes_on_following() {
     artikel(&mill, "W", json!({"preis": 1}));
     artikel(&mill, "R", json!({"preis": 2}));
     let contract = |nr: &str| {
-        let body = json!({"kontrakt_nr": nr, "partner_id": huber, "positionen": [{"artikelnr": "W", "menge": 100, "preis": 3}]});
+        let body = json!({"kontrakt_nr": nr, "partner_id": huber,
+            "positionen": [{"artikelnr": "W", "menge": 100, "preis": 3}]});
         let id = mill.post("/api/v1/kontrakte", body).id();
         mill.get(&format!("/api/v1/kontrakte/{id}")).is(200)["positionen"][0]["id"]
             .as_str()
@@ -353,7 +359,7 @@ fn what_is_changed_in_the_form_counts_and_what_follows_goes_on_following() {
     let named: Vec<_> =
         stored["positionen"].as_array().unwrap().iter().map(|row| row["bezug_beleg_id"].is_null()).collect();
     assert_eq!(named, [false, true], "a row of another article is bound to nothing");
-    // Sent twice it is one document.
+    // A form sent twice makes one document.
     assert_eq!(press(&mut browser, &new, &form, &other, "").is(303).header("location"), invoice);
     assert_eq!(count(&mill), 2);
     assert!(!browser.get(&invoice).is(200).text.contains("leitstand-"), "nobody gave it that number");
@@ -387,7 +393,7 @@ fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
     let lot = json!([{"artikelnr": "W", "menge": 10, "fremde_charge_nr": "L1"}]);
     mill.post("/api/v1/belege", json!({"beleg_typ": "EL", "kundennummer": "H", "items": lot})).is(201);
 
-    // Nothing stands in the row between.
+    // The row in between is empty.
     let new = format!("{firma}/belege/neu?typ=RE");
     let form = browser.get(&new);
     let typed = [
@@ -411,7 +417,7 @@ fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
     let saved = press(&mut browser, &new, &refused, &typed, "");
     assert_eq!(beleg(&mill, saved.is(303).header("location"))["summe_netto"], "7.00");
 
-    // An invoice that named no batch and no rate follows its delivery after it was changed here.
+    // An invoice without batch and rate follows its delivery after that was changed here.
     let charge = mill.get("/api/v1/chargen").is(200)[0]["id"].clone();
     let delivery = json!([{"artikelnr": "W", "menge": 4, "charge_id": charge}]);
     mill.post("/api/v1/belege", json!({"beleg_typ": "LS", "kundennummer": "H", "items": delivery})).is(201);
@@ -427,7 +433,8 @@ fn mistakes_stand_in_their_rows_and_what_nobody_named_is_not_named() {
     press(&mut browser, &page, &form, &[("items[1].ep_netto", "3")], "").is(303);
     let stored = |id: &str, sql: &str| -> i64 {
         let sql = format!(
-            "select {sql} from beleg_position p join beleg b on b.id = p.beleg_id and b.tenant_id = p.tenant_id where hex(b.id) = ?1"
+            "select {sql} from beleg_position p join beleg b on b.id = p.beleg_id and b.tenant_id = p.tenant_id \
+             where hex(b.id) = ?1"
         );
         let hex = id.replace('-', "").to_uppercase();
         rusqlite::Connection::open(&server.database)
@@ -462,7 +469,7 @@ fn other_words_mean_another_record() {
     let typed = [("partner", "hub"), ("items[0].artikel", "w"), ("items[0].menge", "1")];
     let found = press(&mut browser, &new, &form, &typed, "pruefen");
     shows(&found.is(400).text, &["value=\"H Huber\"", "value=\"W Ware W\""]);
-    // What was found for other words is not meant any more.
+    // A match found for other words no longer applies.
     let refused = press(&mut browser, &new, &found, &[("partner", "mai"), ("items[0].artikel", "R")], "");
     shows(at_field(&refused.is(400).text, "partner"), &["value=\"M Maier\""]);
     let saved = press(&mut browser, &new, &refused, &[], "");

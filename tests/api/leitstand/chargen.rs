@@ -1,4 +1,4 @@
-//! The stock and the batches, as the people see them: what is there, where it came from and where it went.
+//! Stock and batches in the Leitstand: what is there, where it came from and where it went.
 
 use partnerd::platform::db::file::connection::open_writer;
 use serde_json::json;
@@ -8,13 +8,13 @@ use crate::harness::Server;
 use crate::trade::herkunft::{Scene, scene};
 use crate::trade::lager::{Mill, buy, sell};
 
-/// Somebody who may change the company, and the path of its pages.
+/// Logs in a person who may change the company; returns the browser and the path of its pages.
 fn erika(mill: &Mill<'_>) -> (Browser, String) {
     let browser = person(mill.server, &["Erika", "--role", "verwalten"]);
     (browser, format!("/leitstand/f/{}", mill.client.tenant))
 }
 
-/// What stands between two texts of a page.
+/// The text between two texts of a page.
 fn between<'t>(text: &'t str, begin: &str, end: &str) -> &'t str {
     text.split(begin).nth(1).unwrap_or_else(|| panic!("no {begin}: {text}")).split(end).next().unwrap()
 }
@@ -70,7 +70,7 @@ fn a_refused_form_still_belongs_to_the_state_it_was_made_from() {
     ] {
         let token = browser.get(&page).hidden("token").unwrap();
         let refused = browser.post(&page, &[("token", &token), (name, "77")]);
-        // Sent once more it must be refused once more: what changed meanwhile was not seen.
+        // Sent once more it is refused once more, as nobody has seen what changed in the meantime.
         assert_eq!(refused.is(status).hidden(name).as_deref(), Some("77"), "{page}");
     }
 }
@@ -90,7 +90,7 @@ fn what_a_document_moved_stands_on_its_page() {
     for text in [moved.as_str(), ">-40</td>", ">2,5</td>", "Lagerbewegungen"] {
         assert!(shown.is(200).text.contains(text), "{text}: {}", shown.text);
     }
-    // A storno of an open document takes all of it back.
+    // Cancelling an open document reverses all its bookings.
     browser.fill(&format!("{firma}/belege/{sold}/storno"), &[("grund", "falsch")]).is(303);
     let cancelled = browser.get(&format!("{firma}/belege/{sold}"));
     assert!(!cancelled.is(200).text.contains("Lagerbewegungen"), "{}", cancelled.text);
@@ -205,7 +205,8 @@ fn the_picture_names_suppliers_batches_orders_and_recipients() {
     for batch in [&hof, &gut, &meal] {
         assert!(picture.contains(&format!("href=\"{firma}/chargen/{batch}\"")), "{batch}: {picture}");
     }
-    // Two suppliers, two batches, an order, the batch, three customers; a line into each but the suppliers.
+    // Two suppliers, two batches, an order, the batch, three customers; each box except the suppliers has an
+    // incoming line.
     assert_eq!((picture.matches("<rect").count(), picture.matches("class=\"edge\"").count()), (9, 8));
     let (back, forth) =
         (between(&shown.text, "id=\"herkunft\"", "<h2"), between(&shown.text, "id=\"verbleib\"", "</main>"));
@@ -217,7 +218,7 @@ fn the_picture_names_suppliers_batches_orders_and_recipients() {
         }
     }
     assert!(!shown.text.contains("Es gibt mehr"), "nothing is left out");
-    // The delivery sees the same way from its own end.
+    // The delivery shows the same path from its own end.
     let from_hof = browser.get(&format!("{firma}/chargen/{hof}/herkunft"));
     let picture = between(&from_hof.is(200).text, "<svg", "</svg>");
     assert!(picture.contains(&format!("/chargen/{meal}\"")) && !picture.contains(&gut), "{picture}");
@@ -232,7 +233,8 @@ fn the_picture_names_suppliers_batches_orders_and_recipients() {
 fn the_sheet_for_the_authority_opens_in_a_german_spreadsheet() {
     let server = Server::start();
     let mill = Mill::of(&server);
-    let farm = json!({"name": "=Hof; \"Süd\"", "kundennr": "H9", "strasse": "Feldweg 1", "plz": "94447", "ort": "Plattling"});
+    let farm = json!({"name": "=Hof; \"Süd\"", "kundennr": "H9", "strasse": "Feldweg 1", "plz": "94447",
+        "ort": "Plattling"});
     mill.client.post("/api/v1/kunden", farm).is(201);
     mill.post_for("H9", "EL", buy(1_250, "-X")).is(201);
     let batch = mill.batch("-X");
@@ -246,9 +248,14 @@ fn the_sheet_for_the_authority_opens_in_a_german_spreadsheet() {
     assert_eq!(shown.header("content-disposition"), disposition);
     let sheet = String::from_utf8(browser.get_bytes(&path)).unwrap();
     let expected = [
-        "\u{feff}abschnitt;tiefe;charge_nr;fremde_charge_nr;artikelnummer;artikel_bezeichnung;kundennr;name;strasse;plz;ort;staat;nummer;datum;menge;einheit;bemerkung".to_owned(),
+        "\u{feff}abschnitt;tiefe;charge_nr;fremde_charge_nr;artikelnummer;artikel_bezeichnung;kundennr;name;\
+         strasse;plz;ort;staat;nummer;datum;menge;einheit;bemerkung"
+            .to_owned(),
         format!("Charge;;{number};'-X;W;Weizen;;;;;;;;;1200,000;kg;Bestand"),
-        format!("Lieferant;;{number};;;;H9;\"'=Hof; \"\"Süd\"\"\";Feldweg 1;94447;Plattling;DE;EL-2026-00001;2026-07-10;1250,000;kg;"),
+        format!(
+            "Lieferant;;{number};;;;H9;\"'=Hof; \"\"Süd\"\"\";Feldweg \
+                 1;94447;Plattling;DE;EL-2026-00001;2026-07-10;1250,000;kg;"
+        ),
         format!("Empfänger;;{number};;;;Kd;Kd;;;;DE;LS-2026-00001;2026-07-10;50,000;kg;"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;1250,000;kg;Eingang"),
         format!("Bilanz;;{number};'-X;W;Weizen;;;;;;;;;50,000;kg;Abgang"),
@@ -261,7 +268,7 @@ fn the_sheet_for_the_authority_opens_in_a_german_spreadsheet() {
     assert!(back.contains("\nLieferant;") && !back.contains("\nEmpfänger;"), "{back}");
 }
 
-/// Stock as the movements say.
+/// Sets the stock to the sum of the movements.
 const BALANCED: &str = "update charge set bestand = (select sum(m.menge) from lagerbewegung m
       where m.tenant_id = charge.tenant_id and m.charge_id = charge.id);
     update artikel_bestand set bestand = (select sum(m.menge) from lagerbewegung m
@@ -273,9 +280,10 @@ fn thousands_of_movements_and_successors_are_shown_in_part_and_said_so() {
     let Scene { mill, hof, meal, .. } = scene(&server);
     let hex = |id: &str| id.replace('-', "");
     let (tenant, from, made) = (mill.client.tenant, hex(&hof), hex(&meal));
-    // The order made 1,500 batches more, and the delivery was corrected 2,500 times.
+    // The order makes 1,500 more batches, and the delivery is corrected 2,500 times.
     let copies = format!(
-        "create temp table n as with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) select i from n;
+        "create temp table n as with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) \
+         select i from n;
          create temp table c as select * from charge where id = x'{made}';
          create temp table m as select * from lagerbewegung where charge_id = x'{made}' and pa_id is not null;
          create temp table s as select * from lagerbewegung where charge_id = x'{from}' and beleg_id is not null;
@@ -286,7 +294,8 @@ fn thousands_of_movements_and_successors_are_shown_in_part_and_said_so() {
          create temp table v as select n.i, s.* from n, s;
          update v set id = unhex(format('7d%030x', i)), menge = iif(i % 2, 1000000, -1000000);
          alter table g drop column i; alter table b drop column i; alter table v drop column i;
-         insert into charge select * from g; insert into lagerbewegung select * from b; insert into lagerbewegung select * from v;
+         insert into charge select * from g; insert into lagerbewegung select * from b; insert into \
+         lagerbewegung select * from v;
          {BALANCED}"
     );
     open_writer(&server.database).unwrap().execute_batch(&copies).unwrap();
@@ -310,7 +319,7 @@ fn thousands_of_movements_and_successors_are_shown_in_part_and_said_so() {
     assert!((100..=210).contains(&boxes), "{boxes} boxes");
     assert!(way.text.matches("<tr>").count() <= 210, "{}", way.text);
     assert!(way.text.len() < 300_000, "{} bytes", way.text.len());
-    // The supplier stands there, however much has gone out since.
+    // The supplier is shown however many goods have gone out since.
     assert!(between(&way.text, "<svg", "</svg>").contains(">Hof</text>"));
     let sheet = String::from_utf8(browser.get_bytes(&format!("{firma}/chargen/{hof}/herkunft.csv"))).unwrap();
     assert_eq!(sheet.matches("\nFolgestufe;").count(), 1_501, "the sheet is whole");
@@ -322,7 +331,8 @@ fn a_stock_with_too_many_movements_is_shown_as_far_as_it_was_read() {
     let mill = Mill::of(&server);
     mill.post("EL", json!({"artikelnr": "S", "menge": 12})).is(201);
     let copies = "create temp table m as select * from lagerbewegung limit 1;
-        create temp table v as with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select n.i, m.* from n, m;
+        create temp table v as with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) \
+        select n.i, m.* from n, m;
         update v set id = unhex(format('7d%030x', i)), menge = iif(i % 2, menge, -menge);
         alter table v drop column i;
         insert into lagerbewegung select * from v;";

@@ -1,9 +1,9 @@
-//! From nothing to a company that works, without a command.
+//! Setting up a working company from nothing, without a command.
 
 use super::{Browser, PASSWORD, person};
 use crate::harness::{COMPLETE, NOON, Server};
 
-/// The first person, who began with the link of a new database.
+/// Logs in the first person, who used the link of a new database.
 fn first(server: &Server) -> Browser {
     let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     let now = partnerd::rules::day::Instant::parse(NOON).unwrap();
@@ -51,7 +51,7 @@ fn a_company_is_made_and_gets_its_data_and_settings() {
     }
 }
 
-/// What a page offers for the values of a setting, and which of them is chosen: `ja|nein*`.
+/// The options offered for a setting, with the selected one marked: `ja|nein*`.
 fn offered(page: &str, name: &str) -> String {
     let select = page.split(&format!(r#"<select id="feld-{name}""#)).nth(1).expect(name);
     let options = select.split("</select>").next().unwrap().split("<option").skip(1);
@@ -87,7 +87,7 @@ fn settings_are_shown_and_offered_in_german_words() {
     ] {
         assert!(page.contains(said), "{said}: {page}");
     }
-    // No word that only programs read is offered for a person to choose.
+    // No option offered to people is a code for programs.
     for setting in partnerd::master::tenants::SETTINGS {
         for (value, words) in setting.choices().unwrap_or_default() {
             assert!(words != value || value == "ablehnen", "{}: {value}", setting.name);
@@ -122,7 +122,7 @@ fn settings_take_days_and_types_as_people_write_them() {
     }
     browser.fill(&settings, &[("abschluss_tagesende", "Gutschrift an den Lieferanten, RE")]).is(303);
     assert_eq!(stored("abschluss_tagesende"), "GS RE");
-    // What is shown is taken as it is.
+    // The value as shown is accepted unchanged.
     let page = browser.get(&settings);
     let shown = "value=\"Gutschrift an den Lieferanten, Rechnung\"";
     assert!(page.text.contains(shown) && page.text.contains("value=\"31.08.2026\""), "{}", page.text);
@@ -147,7 +147,7 @@ fn all_mistakes_of_a_form_are_said_at_once_and_a_wrong_check_digit_is_called_tha
     }
     assert!(refused.text.contains("Die Prüfziffer dieser IBAN stimmt nicht"), "{}", refused.text);
     assert!(refused.text.contains("value=\"Ulm\"") && !refused.text.contains("id=\"fehler-ort\""));
-    // What has not even the form of one is not called that.
+    // A value without the form of an IBAN is not called one.
     let refused = browser.upload(&data, &[("iban", "DE89")], ("", "", b""));
     assert!(refused.is(400).text.contains("id=\"fehler-iban\"") && !refused.text.contains("Prüfziffer"));
 
@@ -156,7 +156,7 @@ fn all_mistakes_of_a_form_are_said_at_once_and_a_wrong_check_digit_is_called_tha
     for name in ["bezeichnung", "scope", "gueltig_bis", "tageslimit"] {
         assert!(refused.is(400).text.contains(&format!("id=\"fehler-{name}\"")), "{name}: {}", refused.text);
     }
-    // Of a partner it is a hint.
+    // For a partner it is only a hint.
     let partner = format!("/leitstand/f/{}/partner/neu", mill.tenant);
     let fields = [("nachname_firma", "Huber"), ("iban", "DE89370400440532013001")];
     let to = browser.fill(&partner, &fields).is(303).header("location").to_owned();
@@ -227,7 +227,7 @@ fn the_first_page_says_what_needs_a_hand_and_what_comes_first() {
     let folder = server.database.parent().unwrap();
     let stem = server.database.file_stem().unwrap().to_str().unwrap();
     server.cli(&["backup", folder.join(format!("{stem}-2026-07-11.db")).to_str().unwrap()]);
-    // Whoever opens the page of backups finds on the first one what stands there.
+    // Once somebody opens the backups page, the home page shows what is there.
     browser.get("/leitstand/sicherung").is(200);
     let shown = super::zustand::home_with(&mut browser, ", vor ");
     assert!(!shown.text.contains("keine Sicherung"), "{}", shown.text);
@@ -235,7 +235,7 @@ fn the_first_page_says_what_needs_a_hand_and_what_comes_first() {
     browser.fill("/leitstand/firmen/neu", &[("name", "Neue")]).is(303);
     let new = browser.get("/leitstand/f/2");
     assert!(new.is(200).text.contains("Erste Schritte") && new.text.contains("kein Blatt"), "{}", new.text);
-    // Backups are for those who keep all companies.
+    // Backups are only for people who manage all companies.
     let mut paul = person(&server, &["Paul", "--tenant", "2"]);
     let seen = paul.get("/leitstand/f/2");
     assert!(

@@ -1,4 +1,5 @@
-//! Documents by e-mail: a mail server in the test, which speaks SMTP as a real one, and all that can go wrong on the way.
+//! Documents by e-mail: a mail server in the test, which speaks SMTP like a real one, and everything that can
+//! go wrong.
 
 use std::sync::Arc;
 use std::thread;
@@ -16,7 +17,7 @@ use crate::trade::lager::and;
 
 const PASSWORD: &str = "Geheim-im-Silo";
 
-/// A final document, the address of its page, and a partner who has an e-mail address.
+/// Creates a final document of a partner with an e-mail address; returns its id and the address of its page.
 fn document(mill: &Client, firma: &str, more: Value) -> (String, String) {
     let partner = kunde(
         mill,
@@ -32,7 +33,7 @@ fn document(mill: &Client, firma: &str, more: Value) -> (String, String) {
     (format!("{firma}/belege/{}", mill.post("/api/v1/belege", body).id()), partner)
 }
 
-/// The settings of a mail server in a test: `more` stands before what it has by itself.
+/// The settings for a mail server of a test: `more` overrides the defaults.
 fn settings<'s>(server: &'s Mailserver, more: &[(&'s str, &'s str)]) -> Vec<(&'s str, &'s str)> {
     let usual = [
         ("server", "localhost"),
@@ -118,7 +119,7 @@ fn a_document_goes_out_with_its_pdf_and_it_is_kept_what_became_of_it() {
             .collect();
         assert!(STANDARD.decode(encoded).unwrap() == bert.get_bytes(&format!("{document}/pdf")), "its sheet");
 
-        // The same form again is the same mail.
+        // The same form again is refused: it would send the same mail twice.
         let again = press(&mut bert, &page, &form, &typed, "");
         shows(&again.is(412).text, &["schon abgeschickt"]);
         assert_eq!(mails.got().len(), 2, "{way:?}");
@@ -129,13 +130,13 @@ fn a_document_goes_out_with_its_pdf_and_it_is_kept_what_became_of_it() {
         );
     }
 
-    // Who only looks may not send.
+    // A person who may only look may not send.
     let mut anna = person(&server, &["Anna", "--role", "ansehen"]);
     let token = anna.get("/leitstand/abmelden").hidden("token").unwrap();
     anna.post(&format!("{document}/email"), &[("token", &token), ("an", "a@b.example")]).is(403);
     assert!(!anna.get(&document).is(200).text.contains("Per E-Mail senden"));
 
-    // Who is forgotten is forgotten here, too.
+    // Forgetting a partner also erases the mails.
     erika.fill(&format!("{firma}/partner/{partner}/vergessen"), &[]).is(303);
     let shown = erika.get(&document);
     shows(&shown.is(200).text, &["(vergessen)"]);
@@ -162,7 +163,7 @@ fn an_e_invoice_that_the_recipient_wants_as_a_file_goes_along() {
     assert!(data.contains("filename=\"RE-2026-00001.xml\"") && data.contains("application/xml"), "{data}");
 }
 
-/// A mail server, settings that are others than its own, and what is said.
+/// A mail server, settings that differ from the default, and the expected message.
 type Row = (Mailserver, Vec<(&'static str, &'static str)>, &'static str);
 
 #[test]
@@ -214,7 +215,7 @@ fn what_goes_wrong_on_the_way_is_said_in_german_and_kept() {
         assert!(is_unknown || shown.text.contains("So war es getippt."), "{}", shown.text);
         shows(&erika.get(&document).text, &[expected]);
         assert!(mails.got().is_empty(), "{expected}");
-        // A certificate that is not trusted hears no password.
+        // A server with an untrusted certificate gets no password.
         let heard = mails.heard();
         assert!(
             !expected.contains("vertraut") && !expected.contains("anderen Namen") || !heard.contains("AUTH"),
@@ -248,7 +249,8 @@ fn a_mail_server_that_never_answers_holds_up_nobody() {
     while silent.connections() < 2 {
         thread::sleep(Duration::from_millis(20));
     }
-    // Both are on their way: pages are read and documents written, and a third mail of the company is told to wait.
+    // Both mails are being sent: pages can be read and documents written meanwhile, and a third mail of the
+    // company has to wait.
     shows(&erika.get(&document).is(200).text, &["unterwegs"]);
     let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5, "mwst_satz": 19}]);
     mill.post("/api/v1/belege", json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": items})).is(201);
@@ -301,7 +303,7 @@ fn the_settings_say_all_mistakes_and_never_the_password() {
     shows(at_field(&refused.text, "port"), &["role=\"alert\""]);
 
     enter(&mut erika, &firma, &mails, &[]);
-    // The password stays where nothing else of the way there changes, and only there.
+    // The password is kept only as long as nothing else of the connection changes.
     erika.fill(&page, &settings(&mails, &[("mailpasswort", ""), ("betreff", "Neu {nummer}")])).is(303);
     assert_eq!(server.sql::<String>("select passwort from postausgang"), PASSWORD);
     let thief = Mailserver::start(Way::Starttls, &[]);
@@ -330,7 +332,7 @@ fn the_settings_say_all_mistakes_and_never_the_password() {
         .replace("?1", &format!("'{PASSWORD}'"));
     assert_eq!(server.sql::<i64>(&logged), 0);
 
-    // Two windows: the second is told.
+    // Two windows: the second one gets a message.
     let form = erika.get(&page);
     erika.fill(&page, &settings(&mails, &[("betreff", "Anders {nummer}")])).is(303);
     let stale = press(&mut erika, &page, &form, &settings(&mails, &[]), "");

@@ -1,11 +1,11 @@
-//! What people do by hand where no program does it: weigh, count, settle.
+//! Work that people do by hand if no program does it: weighing, counting, settling.
 
 use serde_json::json;
 
 use super::partner::{at_field, kunde, mill, shows};
 use crate::harness::Server;
 
-/// Where the first link with these words leads.
+/// The target of the first link with these words.
 pub fn link(text: &str, words: &str) -> String {
     let before = text.split(&format!(">{words}<")).next().unwrap();
     assert!(before.len() < text.len(), "{words}: {text}");
@@ -52,7 +52,8 @@ fn what_was_counted_is_booked() {
     let server = Server::start();
     let (mill, mut browser, firma) = mill(&server);
     let article = |number: &str, tracked: bool| {
-        let body = json!({"artikelnummer": number, "bezeichnung": number, "einheit": "kg", "chargenpflichtig": tracked});
+        let body = json!({"artikelnummer": number, "bezeichnung": number, "einheit": "kg",
+            "chargenpflichtig": tracked});
         mill.post("/api/v1/artikel", body).id()
     };
     let (sack, weizen) = (article("Sack", false), article("Weizen", true));
@@ -82,7 +83,8 @@ fn an_invoice_is_settled_and_what_has_no_counterpart_is_named() {
         json!({"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "mwst_satz": 7}),
     )
     .is(201);
-    let body = json!({"beleg_typ": "RE", "kundennummer": "H", "items": [{"artikelnr": "S", "menge": 3, "ep_netto": 2}]});
+    let body = json!({"beleg_typ": "RE", "kundennummer": "H",
+        "items": [{"artikelnr": "S", "menge": 3, "ep_netto": 2}]});
     let id = mill.post("/api/v1/belege", body).id();
     let one = format!("{firma}/belege/{id}");
     assert!(!browser.get(&one).is(200).text.contains(">Erledigt<"), "an open one is not settled");

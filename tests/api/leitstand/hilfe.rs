@@ -1,4 +1,4 @@
-//! The handbook as help: each page leads to its section, and every link within it leads somewhere.
+//! The handbook as help: each page links to its section, and no link within it is broken.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,7 +8,7 @@ use partnerd::leitstand::kit::page::{Page, Take};
 use super::{Browser, address, person};
 use crate::harness::Server;
 
-/// What stands in an attribute, wherever the text has it.
+/// All values of an attribute in the text.
 fn attributes<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     text.split(&format!(" {name}=\"")).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
@@ -36,13 +36,13 @@ fn each_page_leads_to_what_the_handbook_says_of_it() {
         seen += 1;
     }
     assert!(seen > 25, "only {seen} pages were looked at");
-    // Those of a record, too, and those that only take a form: their section is that of their list.
+    // Pages of a record or of a form link to the section of their list.
     for page in PAGES.iter().filter(|page| !page.pattern.contains("/hilfe")) {
         let place = |page: &Page| {
             let rest = page.pattern.trim_start_matches("/leitstand").trim_start_matches("/f/{firma}");
             rest.split('/').nth(1).unwrap_or_default().to_owned()
         };
-        // It is called as the entry of the menu that leads there.
+        // The section is named like the menu entry that leads there.
         let entry = PAGES.iter().filter(|&other| place(other) == place(page)).find_map(|other| other.menu);
         let section = entry.map_or(place(page), |entry| {
             entry.to_lowercase().replace(' ', "-").replace('ä', "ae").replace('ö', "oe").replace('ü', "ue")
@@ -84,7 +84,7 @@ fn whoever_cannot_log_in_reads_the_handbook_and_its_links_lead_somewhere() {
         assert!(is_there, "{to} has no {section}");
     }
     assert!(links.len() > 60, "only {} links were found", links.len());
-    // Tables scroll by themselves and are reached by keyboard.
+    // Tables scroll by themselves and can be reached by keyboard.
     let text = &pages["/leitstand/hilfe/stoerungen"];
     assert_eq!(text.matches("<table>").count(), text.matches("class=\"scroll\" tabindex=\"0\"").count());
     browser.get("/leitstand/hilfe/gibt-es-nicht").is(404);

@@ -1,4 +1,4 @@
-//! Files that are uploaded, looked at and imported on the page.
+//! Files that are uploaded, checked and imported in the Leitstand.
 
 use std::time::Duration;
 
@@ -17,19 +17,19 @@ fn here(firma: i64) -> String {
     format!("/leitstand/f/{firma}/import")
 }
 
-/// Uploads a file and waits until it has been looked at.
+/// Uploads a file and waits until it was checked.
 pub fn looked_at(browser: &mut Browser, kind: &str, name: &str, content: &[u8]) -> Shown {
     looked_at_by(browser, HERE, kind, name, content)
 }
 
-/// The same of the company that has this page.
+/// The same for the company of this page.
 fn looked_at_by(browser: &mut Browser, here: &str, kind: &str, name: &str, content: &[u8]) -> Shown {
     let fields = [("art", kind), ("blatt", ""), ("dezimal", "")];
     let work = browser.upload(here, &fields, ("datei", name, content)).is(303).header("location").to_owned();
     ended(browser, &work)
 }
 
-/// Begins to import a file that was looked at: the page of that work.
+/// Starts importing a checked file; returns the page of that job.
 fn begun(browser: &mut Browser, looked_at: &Shown) -> String {
     begun_by(browser, HERE, looked_at)
 }
@@ -40,7 +40,7 @@ fn begun_by(browser: &mut Browser, here: &str, looked_at: &Shown) -> String {
     browser.post(&format!("{here}/speichern"), &fields).is(303).header("location").to_owned()
 }
 
-/// Imports a file that was looked at, and waits for the end.
+/// Imports a checked file, and waits for the end.
 pub fn imported(browser: &mut Browser, looked_at: &Shown) -> Shown {
     let work = begun(browser, looked_at);
     ended(browser, &work)
@@ -64,7 +64,7 @@ fn a_file_is_shown_as_it_is_understood_and_then_imported() {
     let stored = mill.get("/api/v1/kunden").body;
     assert_eq!(stored["count"], 2);
     assert!(stored.to_string().contains("01234"), "{stored}");
-    // A file is imported once; whoever goes back uploads it again.
+    // A file is imported once; going back requires uploading it again.
     let [token, file] = ["token", "datei"].map(|name| seen.hidden(name).unwrap());
     let again = browser.post(&format!("{HERE}/speichern"), &[("token", &token), ("datei", &file)]);
     assert!(again.is(404).text.contains("Bitte noch einmal hochladen."), "{}", again.text);
@@ -88,7 +88,7 @@ fn mistakes_stand_in_their_cells_and_nothing_is_stored() {
     assert!(seen.hidden("datei").is_none(), "it must not be imported");
     let seen = looked_at(&mut browser, "kunden", "kunden.csv", b"name;plz\n\"Huber;86609\n");
     assert!(seen.text.contains("Zeile 2: das Anführungszeichen vor"), "{}", seen.text);
-    // What only the database knows is said, too.
+    // Mistakes that only the database reveals are reported, too.
     let csv = "artikelnummer;charge_nr;bestand\nGIBT-ES-NICHT;C-1;5\n";
     let seen = looked_at(&mut browser, "chargen", "chargen.csv", csv.as_bytes());
     shows(&seen.text, &["Den Artikel GIBT-ES-NICHT gibt es nicht.", "Es wurde nichts gespeichert."]);
@@ -149,7 +149,8 @@ fn a_file_of_5_000_rows_is_kept_whole_or_not_at_all_and_a_larger_one_in_parts() 
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     for (rows, other) in [(5_000, "X-1"), (5_001, "X-2")] {
         let good: String = (1..rows).map(|row| format!("{rows}-{row};Meier;\n")).collect();
-        // This one only the database knows to be wrong, once the file was looked at: the customer has another kunden_id.
+        // Only the database shows that this one is wrong, after the file was checked: the customer has
+        // another kunden_id.
         let csv = format!("kundennr;name;kunden_id\n{good}{other};Huber;900000\n");
         let seen = looked_at(&mut browser, "kunden", "viele.csv", csv.as_bytes());
         mill.post("/api/v1/kunden", serde_json::json!({"name": "Huber", "kundennr": other})).is(201);
@@ -164,7 +165,7 @@ fn a_file_of_5_000_rows_is_kept_whole_or_not_at_all_and_a_larger_one_in_parts() 
         } else {
             assert!(kept == 0 && ended.contains("Es wurde nichts gespeichert."), "{kept}: {ended}");
         }
-        // What a part stored has its row in the log, no other has one.
+        // Only stored parts have a row in the log.
         let log = String::from_utf8(server.cli(&["audit", "changes"]).stdout).unwrap();
         assert_eq!(log.contains("Import kunden viele.csv gespeichert"), kept > 0, "{rows}: {log}");
     }
@@ -181,7 +182,7 @@ fn who_may_only_look_imports_nothing_and_a_file_is_its_person_s() {
     let token = paul.get("/leitstand/konto").hidden("token").unwrap();
     let fields = [("token", token.as_str()), ("datei", &file)];
     paul.post(&format!("{HERE}/speichern"), &fields).is(404);
-    // It waits for an hour.
+    // A checked file is kept for an hour.
     let late = looked_at(&mut browser, "kunden", "kunden.csv", b"name;plz\nMeier;86609\n");
     server.set_clock("2026-07-10T10:59:59Z");
     imported(&mut browser, &seen);
@@ -193,10 +194,10 @@ fn who_may_only_look_imports_nothing_and_a_file_is_its_person_s() {
     assert!(anna.get(HERE).is(200).text.contains("Importieren darf"));
 }
 
-/// Two companies import, and the database is locked: the customers that each has then, by the newest of them.
+/// Lets two companies import, then locks the database; returns the page and the newest customer of each import.
 fn while_two_import(rows: usize, browser: &mut Browser, database: &Connection) -> [(String, Vec<u8>); 2] {
     let csv: String = (0..rows).map(|row| format!("Huber {row};86609\n")).collect();
-    // So many rows are stored in parts with pauses between them, in which the database is locked.
+    // Enough rows to be stored in parts, with pauses between them in which the database is locked.
     let seen = [1, 2].map(|firma| {
         looked_at_by(browser, &here(firma), "kunden", "viele.csv", format!("name;plz\n{csv}").as_bytes())
     });
@@ -245,7 +246,7 @@ fn a_company_imports_one_file_at_a_time_and_another_finds_a_place() {
     for (work, _) in &running {
         ended(&mut browser, work);
     }
-    // Both places are free.
+    // Both slots are free.
     let begun = [1, 3].map(|firma| upload(&mut browser, firma).status);
     assert_eq!(begun, [303, 303]);
 }
@@ -257,11 +258,11 @@ fn a_request_waits_for_a_part_of_one_import_at_most() {
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let database = open_writer(&server.database).unwrap();
     let running = while_two_import(10_001, &mut browser, &database);
-    // Long enough for a part of each to come to the writer, if both were let.
+    // Long enough for a part of each to reach the writer, if both were let in.
     std::thread::sleep(Duration::from_millis(600));
     let first = std::thread::scope(|scope| {
         let posts = [0, 1].map(|_| scope.spawn(|| farm.post("/api/v1/kunden", json!({"name": "Hof"})).id()));
-        // What the writer has begun is not counted, and a part of an import is one: a request waits.
+        // The work in progress is not counted, and a part of an import is one: a request is waiting.
         let waiting = || {
             let metrics = String::from_utf8(farm.get("/metrics").bytes).unwrap();
             let line = metrics.lines().find_map(|line| line.strip_prefix("partnerd_write_queue "));
@@ -298,7 +299,7 @@ fn each_makes_room_for_their_own_files_and_works() {
     let of_erika: Vec<Shown> = (0..25)
         .map(|row| looked_at(&mut erika, "kunden", "viele.csv", csv(&format!("Huber {row}")).as_bytes()))
         .collect();
-    // 20 works are remembered, and four files.
+    // The service keeps 20 jobs and four files.
     assert_eq!(erika.get("/leitstand/arbeit").text.matches("viele.csv ansehen").count(), 19);
     paul.get(&work).is(200);
     let mut is_there = |seen: &Shown| {
@@ -322,7 +323,11 @@ fn what_would_become_of_each_row_is_shown_as_it_would_be_stored() {
     let first = "artikelnummer;bezeichnung;preis\nA;Alt;1,00\nB;Bleibt;2,00\n";
     let seen = looked_at(&mut browser, "artikel", "artikel.csv", first.as_bytes());
     imported(&mut browser, &seen);
-    let csv = "Unsere Artikel\n\nArt.-Nr.;Bezeichnung;VK;chargenpflichtig\nA;Alt;1.200,50;ja\nB;Bleibt;2;\nC;Neu;3,1234567;nein\n";
+    let csv = "Unsere Artikel\n\n\
+               Art.-Nr.;Bezeichnung;VK;chargenpflichtig\n\
+               A;Alt;1.200,50;ja\n\
+               B;Bleibt;2;\n\
+               C;Neu;3,1234567;nein\n";
     let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
     shows(
         &seen.text,
@@ -349,7 +354,7 @@ fn what_would_become_of_each_row_is_shown_as_it_would_be_stored() {
     );
     imported(&mut browser, &seen);
     assert_eq!(mill.get("/api/v1/artikel").body["count"], 3);
-    // Nothing to import is not offered.
+    // An import is not offered if there is nothing to import.
     let again = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
     shows(&again.text, &["Es gibt nichts zu importieren.", "<dt>Unverändert</dt><dd>3</dd>"]);
     let empty = looked_at(&mut browser, "artikel", "artikel.csv", b"artikelnummer;bezeichnung\n");
@@ -364,7 +369,10 @@ fn what_is_suspicious_is_only_imported_where_somebody_says_so() {
     let server = Server::start();
     let mill = server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
-    let csv = "artikelnummer;bezeichnung;preis;einheit;mwst_satz\nA;Weizen;-5;Schaufel;17\nB;Roggen;1;kg;7,8\nSumme;2 Artikel;;;\n";
+    let csv = "artikelnummer;bezeichnung;preis;einheit;mwst_satz\n\
+               A;Weizen;-5;Schaufel;17\n\
+               B;Roggen;1;kg;7,8\n\
+               Summe;2 Artikel;;;\n";
     let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
     shows(
         &seen.text,
@@ -381,7 +389,7 @@ fn what_is_suspicious_is_only_imported_where_somebody_says_so() {
     let refused = imported(&mut browser, &seen);
     shows(&refused.text, &["war nicht angekreuzt. Es wurde nichts gespeichert."]);
     assert_eq!(mill.get("/api/v1/artikel").body["count"], 0);
-    // The file is still there for who goes back and ticks it.
+    // The file is kept, so one can go back and tick the box.
     let [token, file] = ["token", "datei"].map(|name| seen.hidden(name).unwrap());
     let fields = [("token", token.as_str()), ("datei", file.as_str()), ("trotzdem", "ja")];
     let work = browser.post(&format!("{HERE}/speichern"), &fields).is(303).header("location").to_owned();

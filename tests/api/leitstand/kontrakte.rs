@@ -1,4 +1,4 @@
-//! Contracts in the browser: written by whoever does the work of the office, with what was chosen before.
+//! Contracts in the browser: written by people of the office, keeping earlier choices.
 
 use serde_json::json;
 
@@ -9,7 +9,10 @@ use crate::harness::Server;
 fn a_contract_is_written_and_changed_in_the_browser() {
     let server = Server::start();
     let mill = server.company("Mühle");
-    let scheme = |nummer: &str, artikel: &str| json!({"nummer": nummer, "bezeichnung": "Ernte", "artikel": [artikel], "gueltig_von": "2000-01-01"});
+    let scheme = |nummer: &str, artikel: &str| {
+        json!({"nummer": nummer, "bezeichnung": "Ernte",
+        "artikel": [artikel], "gueltig_von": "2000-01-01"})
+    };
     let partner = mill.post("/api/v1/kunden", json!({"name": "Hof Ahrens", "kundennr": "L-1"})).id();
     let wheat = json!({"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "ep_netto": "0.2"});
     let artikel = mill.post("/api/v1/artikel", wheat).id();
@@ -20,7 +23,7 @@ fn a_contract_is_written_and_changed_in_the_browser() {
     for (nummer, artikel) in [("WEIZEN", "W"), ("GERSTE", "G")] {
         mill.post("/api/v1/abrechnungsschemata", scheme(nummer, artikel)).is(201);
     }
-    // Partner and article are chosen in steps, each of which keeps the other.
+    // Partner and article are chosen one after the other, and each step keeps the other choice.
     let new = format!("{firma}/kontrakte/neu");
     assert!(browser.get(&format!("{firma}/kontrakte")).is(200).text.contains(&new));
     let step = browser.get(&format!("{new}?waehlen=partner_id&suche=ahrens"));
@@ -51,7 +54,7 @@ fn a_contract_is_written_and_changed_in_the_browser() {
         ("positionen[1].menge", ""),
         ("positionen[1].preis", ""),
     ];
-    // What was typed stays, and what is wrong stands at its field.
+    // Entered values stay, and mistakes are shown at their fields.
     fields.push(("kontrakt_nr", "V-26-1"));
     let refused = browser.fill(&chosen, &fields);
     assert!(refused.is(400).text.contains("id=\"fehler-positionen[0].preis\""), "{}", refused.text);
@@ -79,7 +82,7 @@ fn a_contract_is_written_and_changed_in_the_browser() {
         "{}",
         shown.text
     );
-    // The position is the one that is there, a further one is new.
+    // The existing position is kept, a further one is new.
     let id = stored["positionen"][0]["id"].as_str().unwrap().to_owned();
     let change = format!("{page}/aendern");
     let form = browser.get(&change);
@@ -112,7 +115,7 @@ fn a_contract_is_written_and_changed_in_the_browser() {
         "{}",
         shown.text
     );
-    // Another has changed it meanwhile.
+    // Somebody else changed it in the meantime.
     let mut old = browser.get(&change);
     mill.put(&api, json!({"referenz": "R"})).is(200);
     let version = old.hidden("version").unwrap();

@@ -1,4 +1,4 @@
-//! What lies in the store: counted from a list, and locked where it may not leave.
+//! The stock in the browser: counted from a list, and locked if it must not leave.
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,14 @@ use super::{Browser, Shown, person};
 use crate::harness::Server;
 use crate::trade::lager::{Mill, buy};
 
-/// Somebody of the office, and the path of the pages.
+/// Logs in a person of the office; returns the browser and the path of the pages.
 fn bert(mill: &Mill<'_>) -> (Browser, String) {
     let browser = person(mill.server, &["Bert", "--role", "buero"]);
     (browser, format!("/leitstand/f/{}", mill.client.tenant))
 }
 
-/// A mill with two batches of wheat and some sacks; the fields of the first batch, the second and the sacks.
+/// Creates a mill with two batches of wheat and some sacks; returns the form fields of the first batch, the
+/// second and the sacks.
 fn stocked(server: &Server) -> (Mill<'_>, [String; 3]) {
     let mill = Mill::of(server);
     mill.post("EL", buy(1_500, "H1")).is(201);
@@ -28,7 +29,7 @@ fn stock(mill: &Mill<'_>) -> [Value; 3] {
     [mill.batch("H1")["bestand"].clone(), mill.batch("H2")["bestand"].clone(), sacks.body["bestand"].clone()]
 }
 
-/// The hidden fields of a page but for the token.
+/// The hidden fields of a page except the token.
 fn hidden(shown: &Shown) -> Vec<(String, String)> {
     let fields = shown.text.split("type=\"hidden\" name=\"").skip(1);
     let field = |text: &str| {
@@ -38,7 +39,7 @@ fn hidden(shown: &Shown) -> Vec<(String, String)> {
     fields.map(field).collect()
 }
 
-/// Sends what a page of differences asks to be confirmed.
+/// Confirms the differences that a page shows.
 fn confirm(browser: &mut Browser, path: &str, shown: &Shown) -> Shown {
     let fields = hidden(shown);
     let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -63,14 +64,14 @@ fn the_store_is_counted_from_a_list_and_the_differences_are_seen_first() {
     let paper = browser.get(&format!("{path}?druck=ja"));
     assert_eq!(paper.is(200).text.matches("class=\"blank\"").count(), 3, "{}", paper.text);
     assert!(!paper.text.contains(&first), "on paper nothing is typed");
-    // Nothing is booked before the differences were seen; what was not counted stays.
+    // Nothing is booked before the differences were shown; stock that was not counted stays.
     let counted = [("grund", "Inventur 2026"), (&first, "1.480,5"), (&second, ""), (&sacks, "12")];
     let shown = browser.fill(&path, &counted);
     for text in [">-19,5 kg<", ">1.480,5 kg<", "1 von 2 Posten stimmen", "Inventur 2026"] {
         assert!(shown.is(200).text.contains(text), "{text}: {}", shown.text);
     }
     assert_eq!(stock(&mill), ["1500.000", "250.000", "12.000"]);
-    // Meanwhile some of it has come: the differences are shown anew.
+    // More has arrived in the meantime: the differences are shown again.
     let batch = mill.batch("H1")["id"].clone();
     let more = json!({"artikelnr": "W", "menge": 100, "charge_id": batch});
     mill.post("EL", more).is(201);
@@ -103,14 +104,14 @@ fn what_is_refused_books_nothing_and_stands_at_its_field() {
     let many = names.iter().map(|name| (name.as_str(), "1")).chain([("grund", "x")]);
     let many = browser.fill(&path, &many.collect::<Vec<_>>());
     assert!(many.is(400).text.contains("was auf einer Seite steht"), "{}", many.text);
-    // One that is refused when it is booked undoes those before it.
+    // If one booking is refused, those before it are rolled back.
     let counted = [("grund", "x"), (first.as_str(), "1"), (&second, "-1"), (&sacks, "3")];
     let shown = browser.fill(&path, &counted);
     let refused = confirm(&mut browser, &path, shown.is(200));
     assert!(refused.is(400).text.contains(&format!("id=\"fehler-{second}\"")), "{}", refused.text);
     assert!(refused.text.contains("value=\"-1\""), "what was typed stays");
     assert_eq!(stock(&mill), ["1500.000", "250.000", "12.000"]);
-    // Nobody counts what is another company's, nor who may only look.
+    // Nobody can count stock of another company; people who may only look can count none.
     let other = server.company("Andere");
     let foreign = other.post("/api/v1/artikel", json!({"artikelnummer": "F", "bezeichnung": "Fremd"})).id();
     browser.fill(&path, &[("grund", "x"), (&format!("artikel-{foreign}"), "3")]).is(404);
@@ -140,7 +141,7 @@ fn a_batch_is_locked_and_set_free_from_its_page() {
         let shown = browser.get(&format!("{firma}/{list}"));
         assert_eq!(shown.is(200).text.matches("(gesperrt)").count(), 1, "{list}: {}", shown.text);
     }
-    // A correction leaves it locked; an old form changes nothing.
+    // A correction leaves the batch locked; an old form changes nothing.
     browser
         .fill(
             &format!("{one}/berichtigen"),

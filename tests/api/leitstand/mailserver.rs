@@ -1,4 +1,4 @@
-//! A mail server that speaks SMTP (RFC 5321), with TLS and without; what it says can be chosen.
+//! A mail server that speaks SMTP (RFC 5321), with or without TLS; its answers can be chosen.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -51,7 +51,7 @@ struct Seen {
 pub struct Mailserver {
     pub port: String,
     pub way: Way,
-    /// For localhost, signed by itself (PEM).
+    /// Self-signed certificate for localhost (PEM).
     pub certificate: String,
     seen: Arc<Seen>,
 }
@@ -60,8 +60,8 @@ trait Stream: Read + Write {}
 impl<S: Read + Write> Stream for S {}
 
 impl Mailserver {
-    /// One that answers as usual, but to these commands; `hello` is its greeting, `.` the end of a mail. Where an answer is
-    /// blank it hangs up, or [`Mailserver::hold`]s the line.
+    /// Starts a server that answers as usual except to these commands; `hello` is its greeting, `.` the end
+    /// of a mail. Where an answer is blank, it hangs up, or holds the line (see [`Mailserver::hold`]).
     pub fn start(way: Way, says: &[(&'static str, &'static str)]) -> Mailserver {
         let key = KeyPair::generate().unwrap();
         let certificate =
@@ -90,7 +90,7 @@ impl Mailserver {
         Mailserver { port, way, certificate: certificate.pem(), seen }
     }
 
-    /// Takes no connection any more.
+    /// Stops accepting connections.
     pub fn stop(&self) {
         self.seen.stopped.store(true, Ordering::Relaxed);
         drop(TcpStream::connect(format!("127.0.0.1:{}", self.port)));
@@ -127,7 +127,7 @@ fn talk(tcp: TcpStream, way: Way, config: &Arc<ServerConfig>, says: &[(&str, &st
     let mut answer = chosen("hello").unwrap_or("220 mail").to_owned();
     loop {
         if answer.is_empty() {
-            // Until the other end hangs up.
+            // Holds the line until the client hangs up.
             if seen.holds.load(Ordering::Relaxed) {
                 drop(std::io::copy(&mut stream, &mut std::io::sink()));
             }
@@ -165,7 +165,7 @@ fn talk(tcp: TcpStream, way: Way, config: &Arc<ServerConfig>, says: &[(&str, &st
         if answer.starts_with("354") {
             stream.write_all(b"354 go on\r\n").and_then(|()| stream.flush()).unwrap();
             while let Some(said) = line(&mut *stream).filter(|said| said != ".") {
-                // A line that begins with a point was given another (RFC 5321, 4.5.2).
+                // The client doubles a leading dot (RFC 5321, 4.5.2).
                 mail.data.push_str(said.strip_prefix('.').unwrap_or(&said));
                 mail.data.push_str("\r\n");
             }
@@ -177,7 +177,7 @@ fn talk(tcp: TcpStream, way: Way, config: &Arc<ServerConfig>, says: &[(&str, &st
     }
 }
 
-/// A line without its end; none where the other end hung up.
+/// A line without its end; `None` if the client hung up.
 fn line(stream: &mut dyn Stream) -> Option<String> {
     let mut line = Vec::new();
     let mut byte = [0];

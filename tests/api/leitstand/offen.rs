@@ -1,4 +1,4 @@
-//! What is open to be paid, by the day on which it is due; its sums; what was paid, ticked; and documents by their amount.
+//! Unpaid documents by due date; their sums; ticking paid ones; and finding documents by their amount.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,10 @@ use super::partner::{kunde, mill, shows};
 use super::person;
 use crate::harness::{Client, Server};
 
-/// A final invoice of goods at 19 %, with what else its head says; its id.
+/// Creates a final invoice of goods at 19 %, with further header fields; returns its id.
 fn invoice(mill: &Client, kundennr: &str, netto: f64, head: Value) -> String {
-    let items = json!([{"bezeichnung": "Fracht", "menge": if netto < 0.0 { -1 } else { 1 }, "ep_netto": netto.abs(), "mwst_satz": 19}]);
+    let items = json!([{"bezeichnung": "Fracht", "menge": if netto < 0.0 { -1 } else { 1 },
+        "ep_netto": netto.abs(), "mwst_satz": 19}]);
     let mut body = json!({"beleg_typ": "RE", "kundennummer": kundennr, "items": items, "abschliessen": true});
     body.as_object_mut().unwrap().extend(head.as_object().unwrap().clone());
     mill.post("/api/v1/belege", body).id()
@@ -38,7 +39,7 @@ fn number_of(mill: &Client, id: &str) -> String {
 
 #[test]
 fn what_is_open_stands_by_its_due_date_with_skonto_and_sums() {
-    // The 10th of July.
+    // The clock says 10 July.
     let server = Server::start();
     let (mill, mut browser, firma) = mill(&server);
     let huber = kunde(&mill, json!({"name": "Huber", "kundennr": "H"}));
@@ -71,7 +72,7 @@ fn what_is_open_stands_by_its_due_date_with_skonto_and_sums() {
     for (row, (id, words)) in shown.iter().zip(expected) {
         assert!(row.starts_with(&number_of(&mill, id)) && row.contains(words), "{words}: {shown:#?}");
     }
-    // 1,190.00 + 119.00 + 11.90 - 59.50, and what of it is overdue.
+    // 1,190.00 + 119.00 + 11.90 - 59.50, and the overdue part of it.
     shows(&page.text, &["4 zu bekommen (EUR)<strong>1.261,40</strong>davon überfällig: 2 mit 1.130,50"]);
     shows(&page.text, &["1 zu zahlen (EUR)<strong>238,00</strong>davon überfällig: 1 mit 238,00"]);
     let only = |browser: &mut super::Browser, query: &str| {
@@ -93,7 +94,7 @@ fn what_is_open_stands_by_its_due_date_with_skonto_and_sums() {
     let looked = person(&server, &["Paul"]).get(&format!("{firma}/offen"));
     assert!(!looked.is(200).text.contains("type=\"checkbox\""), "{}", looked.text);
 
-    // The first page says so, in a line for each side.
+    // The home page says so, in a line for each side.
     let home = browser.get(&firma);
     shows(&home.is(200).text, &["2 Rechnungen sind überfällig: 1.130,50 EUR zu bekommen."]);
     shows(&home.text, &["1 Rechnung oder Gutschrift ist überfällig: 238,00 EUR zu zahlen."]);
@@ -124,7 +125,7 @@ fn those_that_are_ticked_are_settled_together_or_none_is() {
     let many = names.iter().map(|name| (name.as_str(), "2")).chain([("token", token.as_str())]);
     let many = browser.post(&path, &many.collect::<Vec<_>>());
     shows(&many.is(400).text, &["was auf einer Seite steht"]);
-    // Somebody was quicker with one of them.
+    // Somebody else was faster with one of them.
     mill.post(&format!("/api/v1/belege/{two}/erledigen"), json!({})).is(200);
     let (first, second) = (tick(&one), tick(&two));
     let refused = browser.post(&path, &[("token", &token), (&first, "2"), (&second, "2")]);
@@ -156,7 +157,7 @@ fn a_document_is_found_by_its_amount() {
     let id = invoice(&mill, "H", 1234.5, json!({}));
     let other = invoice(&mill, "H", -1234.5, json!({}));
     invoice(&mill, "H", 99.0, json!({}));
-    // Net, gross, with either sign, as one types it.
+    // Net and gross amounts, with either sign, as people type them.
     for typed in ["1.234,50", "1469,06", "1.469,06 EUR", "-1234,5", "1469,06 €"] {
         let found = browser
             .get(&format!("{firma}/suche?suche={}", typed.replace(' ', "%20").replace('€', "%E2%82%AC")));

@@ -1,14 +1,14 @@
-//! Partners and articles, as people see and change them, and the search over everything.
+//! Partners and articles in the Leitstand, and the search over everything.
 
 use serde_json::{Value, json};
 
 use super::{Browser, person};
 use crate::harness::{Client, Server};
 
-/// Markup that would run, in a text.
+/// A text with markup that would run.
 pub const EVIL: &str = "<script>alert('1')</script>\"><img src=x onerror=alert(2)>";
 
-/// A company with a person who may change it.
+/// Creates a company and a person who may change it.
 pub fn mill(server: &Server) -> (Client, Browser, String) {
     let mill = server.company("Mühle");
     let firma = format!("/leitstand/f/{}", mill.tenant);
@@ -19,7 +19,7 @@ pub fn kunde(mill: &Client, body: Value) -> String {
     mill.post("/api/v1/kunden", body).id()
 }
 
-/// The field of a form with its label and why it was refused.
+/// The part of a form with a field, its label and the reason why it was refused.
 pub fn at_field<'t>(text: &'t str, name: &str) -> &'t str {
     let begin = text.find(&format!("<label for=\"feld-{name}\"")).unwrap_or_else(|| panic!("{name}: {text}"));
     text[begin..].split("</div>").next().unwrap()
@@ -52,7 +52,7 @@ fn a_partner_is_shown_with_what_his_e_invoices_lack() {
     ] {
         shows(&shown.text, &[&format!("{one}/aendern#feld-{field}\">{what}</a>")]);
     }
-    // What the company itself lacks stands elsewhere.
+    // Gaps in the company's own data are shown elsewhere.
     assert!(!shown.text.contains("Ansprechpartner"), "{}", shown.text);
     let complete =
         [("ort", "Donauwörth"), ("kaeuferreferenz", "09779000-0-1"), ("e_adresse", "stadt@example.org")];
@@ -134,7 +134,7 @@ fn a_form_that_was_open_while_somebody_else_changed_the_partner_changes_nothing(
     let fields = [("token", token.as_str()), ("version", version.as_str()), ("ort", "Augsburg")];
     let refused = browser.post(&change, &fields);
     shows(at_field(&refused.is(412).text, "ort"), &["value=\"Augsburg\""]);
-    // Sending it again is refused again: nobody has seen what changed.
+    // Sending it again is refused again: nobody has seen the changes.
     assert_eq!(refused.hidden("version"), Some(version));
     shows(&refused.text, &["<a href=\"\">Seite neu laden</a>"]);
     assert_eq!(mill.get(&format!("/api/v1/kunden/{id}")).body["ort"], "Ulm");
@@ -164,7 +164,7 @@ fn a_refusal_stands_at_its_field_beside_what_was_typed() {
         shows(at_field(&refused.text, "ort"), &["value=\"Ulm\""]);
         assert_eq!(refused.text.matches("class=\"refused\"").count(), 1, "{}", refused.text);
     }
-    // A field that was emptied stays empty when another is refused.
+    // An emptied field stays empty if another field is refused.
     let id = kunde(&mill, json!({"name": "Huber", "telefon": "0123"}));
     let change = format!("{firma}/partner/{id}/aendern");
     let refused = browser.fill(&change, &[("telefon", ""), ("nachname_firma", "")]);
@@ -177,7 +177,7 @@ fn a_new_partner_is_made_by_form() {
     let (mill, mut browser, firma) = mill(&server);
     let new = format!("{firma}/partner/neu");
     let form = browser.get(&new);
-    // What only a change or an import may say is not asked for.
+    // The form does not ask for fields that only a change or an import may set.
     assert!(!form.is(200).text.contains("name=\"status\"") && !form.text.contains("rolle-spediteur"));
     let fields = [
         ("kundennr", ""),
@@ -193,7 +193,7 @@ fn a_new_partner_is_made_by_form() {
     assert_eq!(to, format!("{firma}/partner/{}", stored["id"].as_str().unwrap()));
     assert_eq!(stored["notizen"], "ruft an,\nbevor er kommt");
     assert_eq!((&stored["kundennr"], &stored["partner_typen"]), (&json!("K-1001"), &json!(["lieferant"])));
-    // The same name at the same place is taken, and said.
+    // The same name at the same place is accepted, with a hint.
     let again = [("nachname_firma", "Hof Ahrens"), ("ort", "Dorf")];
     browser.fill(&new, &again).is(303);
     let to = browser.fill(&new, &again).is(303).header("location").to_owned();
@@ -201,15 +201,15 @@ fn a_new_partner_is_made_by_form() {
         &browser.get(&to).is(200).text,
         &["Einen Kunden mit diesem Namen an diesem Ort gibt es schon: K-1002."],
     );
-    // A value may end with the sign that stands before values.
+    // A value may end with the character that separates it from its name.
     let nobody = browser.get(&format!("{firma}/partner?suche=nichts="));
     assert!(!nobody.is(200).text.contains("Hof Ahrens</a>"), "{}", nobody.text);
-    // A browser sends the fields of the filter that were left empty, too.
+    // A browser also sends the empty fields of the filter.
     let list = browser.get(&format!("{firma}/partner?suche=&partner_typ=lieferant&sortierung="));
     assert_eq!(list.is(200).text.matches("Hof Ahrens</a>").count(), 1, "{}", list.text);
 }
 
-/// The tables of an article with everything, and its id.
+/// Creates an article with all its tables; returns its id.
 pub fn weizen(server: &Server, mill: &Client) -> String {
     server.import(mill, "artikelgruppen", "id;kuerzel;nummer;name;mwst_satz\n1;GE;20;Getreide;7\n");
     let artikel = "artikelnummer;artikelnr;bezeichnung;einheit;preis;ep_netto;mwst_satz;ean;gruppe;chargenpflichtig\n\
@@ -318,7 +318,7 @@ fn markup_in_every_field_is_text() {
     ];
     let body: Value = fields.iter().map(|field| ((*field).to_owned(), json!(EVIL))).collect();
     let id = kunde(&mill, body);
-    // Also in what was there before.
+    // Also for values from before.
     let harmless: Value = fields.iter().map(|field| ((*field).to_owned(), json!("x"))).collect();
     mill.put(&format!("/api/v1/kunden/{id}"), harmless).is(200);
     let artikel = json!([{"artikelnummer": "A", "bezeichnung": EVIL, "langtext": EVIL, "einheit": "kg"}]);
@@ -367,7 +367,7 @@ fn the_search_finds_each_kind_and_goes_straight_to_a_single_hit() {
         let found = browser.get(&format!("{firma}/suche?suche={}", typed.replace(' ', "+")));
         assert_eq!(found.is(303).header("location"), format!("{firma}/{to}"), "{typed}");
     }
-    // A partner and his document.
+    // A partner and a document of it.
     let both = browser.get(&format!("{firma}/suche?suche=S%C3%BC%C3%9F"));
     shows(
         &both.is(200).text,
@@ -375,7 +375,7 @@ fn the_search_finds_each_kind_and_goes_straight_to_a_single_hit() {
     );
     shows(&both.text, &["<h2>Partner (1)</h2>", "<h2>Belege (1)</h2>"]);
     assert!(!both.text.contains("Chargen (") && !both.text.contains("Alle 1 anzeigen"), "{}", both.text);
-    // More than are shown: the way to the whole list.
+    // If there are more hits than shown, a link leads to the whole list.
     for number in 0..12 {
         kunde(&mill, json!({"name": format!("Hof {number}")}));
     }
@@ -426,7 +426,7 @@ fn heads_of_columns_sort_and_say_so() {
         shows(&shown, &[head]);
     }
     shows(&browser.get(&format!("{firma}/belege")).text, &["<th class=\"sorts n\" scope=\"col\">"]);
-    // The other way round, from the first page on, with what was searched.
+    // Sorted in reverse, from the first page on, keeping the search.
     let shown = browser.get(&format!("{firma}/partner?suche=ulm&seite=1&sortierung=name"));
     let turned = format!("href=\"{firma}/partner?sortierung=-name&amp;suche=ulm\"");
     shows(
@@ -458,7 +458,7 @@ fn the_history_of_a_document_names_people_and_keys() {
     let label: String = server.sql("select bezeichnung from api_key where tenant_id = 1");
     let shown = browser.get(&one);
     shows(&shown.is(200).text, &[">Erika</td>", &format!(">{label}</td>")]);
-    // From a partner to his documents, and back.
+    // From a partner to its documents, and back.
     let partner = mill.get("/api/v1/kunden").body["data"][0]["id"].as_str().unwrap().to_owned();
     let here = format!("{firma}/partner/{partner}\"");
     shows(&shown.text, &[&here]);

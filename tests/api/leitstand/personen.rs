@@ -29,7 +29,7 @@ fn a_link_holds_once_and_is_spent_by_the_password_not_by_opening_it() {
     other.get("/leitstand/konto").is(200);
 }
 
-/// The clock of the command line is that of this machine, so the link is stored here as the server's clock has it.
+/// The command line uses the clock of this machine, so the link is stored here with the server's clock.
 #[test]
 fn a_link_holds_for_an_hour() {
     let server = Server::start();
@@ -124,7 +124,7 @@ fn the_audit_log_names_who_was_refused() {
     browser.get(&format!("{own}/kasse?suche=%FF")).is(400);
     browser.get(&format!("{foreign}/belege")).is(404);
     browser.get("/leitstand/sicherung").is(403);
-    // Who is not logged in is still a stranger, and so is who comes by a name that is not this machine's.
+    // A person not logged in counts as a stranger, and so does one who uses a host name that is not this machine's.
     Browser::on(&server).post(&settings, &[]).is(401);
     browser.send("GET", "/leitstand/konto", &[("host", "evil.example")], "").is(421);
     server.restart();
@@ -160,7 +160,7 @@ fn a_form_that_finds_no_place_is_in_the_audit_log() {
     let token = browser.get(&new_key).hidden("token").unwrap();
     let form = format!("token={token}&bezeichnung=Waage&zweck=waage");
     let headers = [("content-type", "application/x-www-form-urlencoded")];
-    // Keys are hashed one after the other on one thread, for which 32 forms may wait.
+    // Passwords are hashed one after the other in one thread; at most 32 forms may wait for it.
     let (tell, told) = std::sync::mpsc::channel();
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         for _ in 0..FORMS {
@@ -206,7 +206,7 @@ fn the_page_of_a_person_names_their_companies_and_their_last_log_in() {
     assert_eq!(facts(&mut erika, 1), ["alle", "10.07.2026, 12:00", "aktiv"]);
     assert_eq!(facts(&mut erika, 2), ["Mühle, Trocknung", "10.07.2026, 12:00", "aktiv"]);
     assert_eq!(facts(&mut erika, 3), ["alle", "noch nie", "noch ohne Passwort"]);
-    // Also where no session is left.
+    // Also if no session is left.
     server.set_clock("2026-07-10T11:30:00Z");
     paul.log_in("Paul", PASSWORD).is(303);
     paul.fill("/leitstand/abmelden", &[]).is(303);

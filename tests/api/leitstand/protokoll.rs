@@ -1,4 +1,5 @@
-//! The log on the page: found by each field, page by page, proved, and kept where somebody changed something.
+//! The log in the Leitstand: searched by each field, page by page, verified, and complete where somebody
+//! changed something.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use crate::platform::audit::tampered;
 
 const HOUSE: &str = "/leitstand/protokoll";
 
-/// A server with a company whose log has something of everybody, and a person who keeps the house.
+/// Starts a server with a company whose log has rows of every kind, and a person who manages all companies.
 fn busy() -> (Server, Client, Browser) {
     let mut server = Server::start_at("2026-07-09T10:00:00Z");
     let mill = server.company("Mühle");
@@ -34,25 +35,25 @@ fn busy() -> (Server, Client, Browser) {
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
     browser.fill(&settings, &[("negativbestand", "hinweis")]).is(303);
-    // Rows of reads and refusals are taken into the log a little later; a restart does it at once.
+    // Rows of reads and refusals reach the log a little later; a restart moves them there at once.
     server.restart();
     let base = format!("http://{}", server.address);
     let cookie = browser.cookie.clone();
     (server, mill, Browser { base, cookie, ..browser })
 }
 
-/// What the log says of a setting that was changed, and changed back.
+/// The text in the log for a setting that was changed, and changed back.
 const NEGATIVE: &str = "Was geschieht, wenn von einer Charge mehr verkauft wird, als da ist: ";
 const BACK: &str = "bisher ablehnen, jetzt annehmen, mit Hinweis";
 
-/// What the rows of a page have in a column.
+/// The cells of a column of a page.
 fn cells(shown: &Shown, head: &str) -> Vec<String> {
     let mark = format!("data-head=\"{head}\">");
     let cells = shown.is(200).text.split(&mark).skip(1);
     cells.map(|cell| cell.split('<').next().unwrap().to_owned()).collect()
 }
 
-/// The rows of a page: what was asked for, without the status of the answer, or changed.
+/// The rows of a page: the request without the status of its answer, or the change.
 fn rows(shown: &Shown) -> Vec<String> {
     let is_status = |word: &&str| word.len() == 3 && word.parse::<u16>().is_ok();
     let asked = |cell: &String| cell.split(' ').filter(|word| !is_status(word)).collect::<Vec<_>>().join(" ");
@@ -134,7 +135,7 @@ fn rows_are_found_by_each_field() {
         found.sort();
         assert_eq!(found, expected, "{query}");
     }
-    // The newest first, with names and what a code means.
+    // Newest first, with names and the meaning of codes.
     let shown = browser.get(&format!("{log}?wer=programme"));
     assert_eq!(rows(&shown), [forbidden, bad, document, customer, weighings]);
     let text = &browser.get(&log).text;
@@ -145,7 +146,7 @@ fn rows_are_found_by_each_field() {
     for word in ["Erika", "Kommandozeile: tenant set ("] {
         assert!(changes.contains(word), "{word}: {changes}");
     }
-    // Pages that somebody looked at are shown where they are asked for.
+    // Pages that were only looked at are shown on request.
     assert!(!text.contains("GET /leitstand"), "{text}");
     assert!(browser.get(&format!("{log}?ergebnis=seiten")).text.contains("GET /leitstand"));
     for wrong in ["status=viele", "von=gestern", "bis=2026-13-01"] {
@@ -182,7 +183,7 @@ fn a_row_says_all_and_leads_to_its_record() {
     {
         assert!(refused.is(200).text.contains(text), "{text}: {}", refused.text);
     }
-    // The log of the house has the same row, and leads to the same document.
+    // The log of all companies has the same row, with a link to the same document.
     let whole = browser.get(&format!("{HOUSE}?pfad=belege"));
     let shown = browser.get(&link(&whole, &format!("{HOUSE}/")).unwrap());
     assert_eq!(link(shown.is(200), "/leitstand/f/1/belege/"), Some(document));
@@ -217,7 +218,7 @@ fn a_company_sees_its_own_rows_and_the_house_all() {
     for path in [HOUSE.to_owned(), format!("{HOUSE}/{place}"), format!("{HOUSE}/pruefen")] {
         paul.get(&path).is(403);
     }
-    // Other people's names are not offered to who does not share a company with them.
+    // Names of other people are not offered to a person who shares no company with them.
     let mut anna = person(&server, &["Anna", "--tenant", "Andere"]);
     let shown = anna.get(&format!("/leitstand/f/{}/protokoll", other.tenant));
     assert!(!shown.is(200).text.contains(">Paul<") && shown.text.contains(">Erika<"), "{}", shown.text);
@@ -247,7 +248,7 @@ fn the_log_goes_on_page_by_page_over_days_and_what_was_kept() {
         at = next_of(&shown);
     }
     assert_eq!(seen, [50, 50, 23]);
-    // No row is shown twice and none is left out: the days are those that were written.
+    // No row is shown twice and none is left out; the days are those that were written.
     let days = ["08.07.2026", "09.07.2026", "10.07.2026"];
     let first = browser.get(&log);
     let count = |text: &str, day: &str| text.matches(&format!(">{day}, 12:00")).count();
@@ -271,7 +272,7 @@ fn what_a_person_changed_outlives_the_ninety_days() {
     browser.fill("/leitstand/zugaenge/2/sperren", &[]).is(303);
     browser.get(&format!("/leitstand/f/{firma}/belege")).is(200);
     server.expect_no_audit_rows();
-    // The clock of the command is that of this machine: for it these days are over.
+    // The command uses the clock of this machine, for which these days are in the past.
     let dropped = server.cli(&["--json", "audit", "rollover", "--days", "1"]);
     assert!(dropped.status.success(), "{}", String::from_utf8_lossy(&dropped.stderr));
     assert_eq!(server.sql::<i64>("select count(*) from audit where tag < 20645"), 0, "nothing was dropped");
@@ -289,7 +290,8 @@ fn what_a_person_changed_outlives_the_ninety_days() {
     }
     let proved = server.cli(&["audit", "verify"]);
     assert!(proved.status.success(), "{}", String::from_utf8_lossy(&proved.stderr));
-    // They are still found on the page, that of a key leads to it, and those of no company are the house's.
+    // They are still found on the page, the page of a key links to them, and those without a company are in
+    // the log of all.
     let shown = browser.get(&format!("/leitstand/f/{firma}/protokoll?ergebnis=aenderungen"));
     let found = rows(&shown);
     assert!(found.contains(&(NEGATIVE.to_owned() + BACK)), "{}", shown.text);
@@ -306,7 +308,7 @@ fn what_a_person_changed_outlives_the_ninety_days() {
         "{}",
         house.text
     );
-    // An altered one is found.
+    // An altered row is found.
     let alter = "drop trigger verwaltung_nie_aendern; update verwaltung set akteur = '{\"person\":2}'
         where nr = (select max(nr) from verwaltung)";
     let (is_whole, said) = tampered(&server, alter);
@@ -331,10 +333,11 @@ fn changes_go_on_page_by_page() {
 fn a_clock_that_is_months_ahead_costs_nothing_that_a_person_changed() {
     let (mut server, mill, mut browser) = busy();
     server.expect_no_audit_rows();
-    // Behind the 90 days of these rows, but not of those that the command line wrote by the clock of this machine.
+    // More than 90 days after these rows, but not after those that the command line wrote with the clock of
+    // this machine.
     server.set_clock("2026-10-25T10:00:00Z");
     server.restart();
-    // It believes the clock once somebody has asked by it, and drops the two oldest days by itself.
+    // The server trusts the clock once a request has used it, and drops the two oldest days by itself.
     server.client(mill.tenant, mill.key.clone()).get("/api/v1/laender").is(200);
     server.restart();
     let until = Instant::now() + Duration::from_secs(120);
@@ -353,7 +356,7 @@ fn a_clock_that_is_months_ahead_costs_nothing_that_a_person_changed() {
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     };
     proves(&["verify"]);
-    // The day begins once more, with its first number.
+    // The day begins again, with number one.
     let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
     server.client(mill.tenant, mill.key.clone()).post("/api/v1/kunden", json!({"name": "Maier"})).is(201);
     for value in ["ablehnen", "hinweis"].iter().cycle().take(20) {
@@ -386,25 +389,26 @@ fn the_proof_says_whether_a_row_was_forged() {
         forged.text
     );
     assert!(!forged.text.contains("ist echt"), "{}", forged.text);
-    // What is put back as it was is as if it had never been altered.
+    // Once the original value is restored, the log is valid again.
     assert_eq!(write("update audit set code = 'SCOPE_FEHLT' where code = 'FORGED'"), 1);
     let again = carried_out(&mut browser, &form, HOUSE);
     assert!(again.text.contains("Das Protokoll ist echt"), "{}", again.text);
 }
 
-/// Rows of a day that has more than are looked at for one page; the log is as it was when they are gone again.
+/// Inserts a day with more rows than are examined for one page; deleting them restores the log.
 #[test]
 fn a_page_costs_no_more_where_hardly_a_row_fits() {
     let (server, mill, mut browser) = busy();
     let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
-    // A day between those that are there.
+    // A day between the existing ones.
     write(
         "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
            values (20640, 120000, zeroblob(32), 0, zeroblob(32));
          insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, dauer_us,
              bytes_ein, bytes_aus, anzahl, pruefsumme)
            with recursive n (nr) as (select 1 union all select nr + 1 from n where nr < 120000)
-           select 20640, nr, 20640 * 86400000 + nr, randomblob(16), 1, 'andere', '::1', 'GET', '/x', 200, 1, 0, 0, 1, zeroblob(32)
+           select 20640, nr, 20640 * 86400000 + nr, randomblob(16), 1, 'andere', '::1', 'GET', '/x', 200, 1, \
+           0, 0, 1, zeroblob(32)
            from n",
     );
     write("update audit set pfad = '/selten' where tag = 20640 and lfd_nr in (1, 60000)");

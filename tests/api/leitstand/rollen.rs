@@ -1,4 +1,4 @@
-//! What each role may open and send, page by page (D27): a new page says here whom it is for.
+//! What each role may open and send, page by page (D27): every new page must say here whom it is for.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{Browser, address, person};
 use crate::harness::Server;
 
-/// Pages that are no everyday work of a company, by their path behind it: buero neither opens them nor sends their form,
-/// ansehen opens them.
+/// Pages beyond the everyday work of a company, by their path below it: buero neither opens them nor sends
+/// their form, ansehen opens them.
 const MANAGEMENT: &[&str] = &[
     "/partner/{id}/vergessen",
     "/import",
@@ -41,7 +41,7 @@ const MANAGEMENT: &[&str] = &[
     "/steuerberater/{id}/verwerfen",
 ];
 
-/// Everyday work of a company, by its path behind it: ansehen opens it, buero and verwalten send its form, too.
+/// Everyday work of a company, by its path below it: ansehen opens it, buero and verwalten also send its form.
 const WORK: &[&str] = &[
     "",
     "/neues",
@@ -115,7 +115,7 @@ const WORK: &[&str] = &[
     "/umsatzsteuer/belege",
 ];
 
-/// Pages of no company that only who keeps all of them opens and sends, by their path behind `/leitstand`.
+/// Pages without a company that only people who manage all companies open and send, by their path below `/leitstand`.
 const HOUSE: &[&str] = &[
     "/firmen/neu",
     "/sicherung",
@@ -136,7 +136,7 @@ const HOUSE: &[&str] = &[
     "/zugaenge/{id}/freigeben",
 ];
 
-/// Pages of whoever is logged in, and of everybody.
+/// Pages for everybody logged in, and for everybody.
 const OF_EVERYBODY: &[&str] = &[
     "",
     "/anmelden",
@@ -151,7 +151,7 @@ const OF_EVERYBODY: &[&str] = &[
     "/hilfe/{id}",
 ];
 
-/// The table in which a page stands, by its number among these: everybody, work, management, house.
+/// The tables a page can be in, in this order: everybody, work, management, house.
 fn tables() -> [(&'static str, &'static [&'static str]); 4] {
     let firma = "/leitstand/f/{firma}";
     [("/leitstand", OF_EVERYBODY), (firma, WORK), (firma, MANAGEMENT), ("/leitstand", HOUSE)]
@@ -173,7 +173,7 @@ fn each_role_opens_and_sends_what_is_for_it() {
     let server = Server::start();
     let mill = server.company("Mühle");
     mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
-    // Of everybody, work, management, house: whether the role opens its pages, and whether it sends their forms.
+    // For everybody, work, management, house: whether the role opens the pages, and whether it sends their forms.
     for (name, arguments, opens, sends) in [
         ("Anna", &["--role", "ansehen"][..], [true, true, true, false], [true, false, false, false]),
         ("Bert", &["--role", "buero"], [true, true, false, false], [true, true, false, false]),
@@ -191,7 +191,7 @@ fn each_role_opens_and_sends_what_is_for_it() {
         for (((before, paths), opens), sends) in all {
             for pattern in paths.iter().map(|path| format!("{before}{path}")) {
                 let page = page_of(&pattern);
-                // Nobody's: what is let in finds nothing.
+                // A record that nobody has: if the role is let in, nothing is found.
                 let path = address(page, mill.tenant, "99");
                 let status = browser.get(&path).status;
                 assert_eq!(status != 403, opens, "{name} opens {path}: {status}");
@@ -210,7 +210,7 @@ fn page_of(pattern: &str) -> &'static Page {
     PAGES.iter().find(|page| page.pattern == pattern).unwrap()
 }
 
-/// Where the links of a page lead.
+/// The targets of the links of a page.
 fn links(text: &str) -> BTreeSet<String> {
     let found = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     found.filter(|to| to.starts_with("/leitstand")).map(|to| to.replace("&amp;", "&")).collect()
@@ -241,7 +241,7 @@ fn no_page_leads_to_one_that_is_not_for_its_reader() {
     }
 }
 
-/// Opens everything that pages lead to from here; how many there were.
+/// Opens everything reachable by links from here; returns how many pages.
 fn crawl(browser: &mut Browser, first: &str) -> usize {
     let (mut seen, mut next) = (BTreeSet::new(), vec![first.to_owned()]);
     while let Some(path) = next.pop() {

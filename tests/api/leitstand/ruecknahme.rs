@@ -1,4 +1,4 @@
-//! An import that is taken back on its page (D22); what goes back and what does not is tested with the command.
+//! Taking an import back in the Leitstand (D22); what can be taken back is tested with the command.
 
 use serde_json::json;
 
@@ -22,14 +22,14 @@ fn an_import_is_taken_back_after_one_look() {
     let to = list.text.split("href=\"").find(|rest| rest.starts_with("/leitstand/f/1/import/")).unwrap();
     let to = to.split('"').next().unwrap().to_owned();
     let number = to.rsplit('/').next().unwrap();
-    // Looked at first: nothing has changed by that.
+    // The trial changes nothing.
     let tried = browser.fill(&to, &[("schritt", "pruefen")]);
     shows(
         &tried.is(200).text,
         &["Gelöscht würden</dt><dd>1<", "Zurückgestellt würden</dt><dd>1<", ">Zurücknehmen</button>"],
     );
     assert_eq!(mill.get("/api/v1/kunden").body["count"], 2);
-    // Meanwhile somebody writes a document for the new partner.
+    // Somebody writes a document for the new partner in the meantime.
     let token = tried.hidden("token").unwrap();
     let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]);
     let beleg = json!({"beleg_typ": "AN", "kundennummer": "K-2", "items": items});
@@ -40,7 +40,7 @@ fn an_import_is_taken_back_after_one_look() {
     shows(&tried.is(200).text, &["alles oder nichts", "Partner K-2: Wird genannt: Beleg."]);
     assert!(!tried.text.contains(">Zurücknehmen</button>"), "{}", tried.text);
     assert_eq!(mill.get(&format!("/api/v1/kunden/{id}")).body["plz"], "99999");
-    // Another import goes back.
+    // Another import is taken back.
     server.set_clock("2026-07-10T10:02:00Z");
     let seen = looked_at(&mut browser, "kunden", "k.csv", b"kundennr;telefon\nK-1;1\n");
     imported(&mut browser, &seen);

@@ -1,4 +1,4 @@
-//! Schemes of settlement in the browser: which there are, and what one says, in words.
+//! Settlement schemes in the browser: the list, and one scheme in words.
 
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn a_scheme_is_read_in_words_with_its_versions_and_its_sheet() {
     assert!(!shown.text.contains("Biozertifikat"), "{}", shown.text);
     let drawn = browser.get(&format!("{page}/pdf?version=1"));
     assert!(drawn.is(200).text.starts_with("%PDF"), "{}", drawn.text);
-    // Another version; the old one stays to be read.
+    // A further version; the old one can still be read.
     let next = wheat(json!({"gueltig_von": "2026-07-01", "bio": true}));
     hof.post(&format!("{SCHEMES}/{id}/versionen"), next).is(201);
     hof.note(24_860, A, json!({}));

@@ -1,4 +1,4 @@
-//! Keys made, changed and ended on the page: they hold, or are refused, from the next request on.
+//! Keys made, changed and deactivated in the Leitstand: this takes effect with the next request.
 
 use partnerd::platform::db::file::connection::open_writer;
 use partnerd::platform::gate::access::key::Grant;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Browser, PASSWORD, Shown, person};
 use crate::harness::{Client, NOON, Server};
 
-/// The key that a page shows this once.
+/// The key that a page shows only once.
 fn shown(page: &Shown) -> String {
     let after = page.is(200).text.split("class=\"once\">").nth(1).unwrap();
     after.split('<').next().unwrap().to_owned()
@@ -20,12 +20,12 @@ pub fn id(key: &str) -> &str {
     key.split('_').nth(1).unwrap()
 }
 
-/// A key made on the page with these fields.
+/// Creates a key on the page with these fields.
 fn made(browser: &mut Browser, firma: i64, fields: &[(&str, &str)]) -> String {
     shown(&browser.fill(&format!("/leitstand/f/{firma}/schluessel/neu"), fields))
 }
 
-/// What was done to which of what, with its fields before and after.
+/// The administrative changes: action, object, and the fields before and after.
 fn changes(server: &Server) -> Vec<String> {
     let output = server.cli(&["--json", "audit", "changes"]);
     let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
@@ -75,7 +75,7 @@ fn a_key_made_on_the_page_works_at_once_and_is_refused_at_once() {
     scale.get("/api/v1/kunden").refused(401, "API_KEY_ABGELAUFEN");
     browser.log_in("Erika", PASSWORD).is(303);
     assert!(browser.get(&one).text.contains("abgelaufen am 10.07.2026"));
-    // The label of an expired key can be changed as it is, but it is given no day that is over.
+    // The label of an expired key can be changed, but it gets no date in the past.
     let fields = [fields[0], fields[1], ("gueltig_bis", "2026-07-10")];
     browser.fill(&format!("{one}/aendern"), &fields).is(303);
     browser.fill(&format!("{one}/aendern"), &[fields[0], fields[1], ("gueltig_bis", "2026-07-09")]).is(400);
@@ -132,7 +132,7 @@ fn the_page_leaves_the_rows_that_the_command_line_leaves() {
     };
     assert_eq!(of(&by_page, id(&key)), of(&by_command, other));
     assert_eq!((by_page.len() - before, by_command.len() - by_page.len()), (4, 4), "{by_command:?}");
-    // They name the person.
+    // The log names the person.
     let named = "select count(*) from verwaltung where akteur ->> 'person' = 1
         and gegenstand ->> 'art' = 'schluessel' and gegenstand ->> 'firma' = 1";
     assert_eq!(server.sql::<i64>(named), 4);
@@ -159,7 +159,7 @@ fn a_key_gets_no_more_requests_a_day_here_than_the_setting_allows() {
     let key = made(&mut browser, mill.tenant, &fields("20000"));
     let change = format!("{list}/{}/aendern", id(&key));
     is_refused(browser.fill(&change, &fields("20001")));
-    // What the command line gave stays, and can be made less.
+    // A limit set by the command line stays, and can be lowered.
     assert!(server.cli(&["key", "change", id(&key), "--daily-limit", "500000"]).status.success());
     browser.fill(&change, &fields("500000")).is(303);
     is_refused(browser.fill(&change, &fields("499999")));
@@ -205,7 +205,7 @@ fn what_is_wrong_is_refused_at_its_field() {
             "{fields:?}: {}",
             refused.text
         );
-        // What was ticked stays ticked.
+        // Ticked boxes stay ticked.
         if fields.contains(&purpose) {
             assert!(refused.text.contains("value=\"shop\" checked"), "{}", refused.text);
         }
@@ -279,7 +279,7 @@ fn the_key_of_another_company_is_unknown() {
         browser.get(&format!("/leitstand/f/{}/schluessel/{foreign}{end}", other.tenant)).is(404);
     }
     other.get("/api/v1/kunden").is(200);
-    // Who may only look sees keys and makes none.
+    // A person who may only look sees keys but cannot create any.
     let mut paul = person(&server, &["Paul", "--tenant", "Mühle"]);
     assert!(!paul.get(&path(id(&own), "")).is(200).text.contains("sperren"));
     let token = paul.get("/leitstand/abmelden").hidden("token").unwrap();
@@ -305,12 +305,12 @@ fn two_changes_of_the_same_state_do_not_undo_each_other() {
         [("token", token.as_str()), ("stand", stand.as_str()), ("bezeichnung", "zu spät"), ("alles", "ja")];
     let refused = browser.post(&path, &late);
     assert!(refused.is(412).text.contains("zu spät"), "{}", refused.text);
-    // The same form again is not taken either: what was typed belongs to the state before.
+    // The same form again is refused, too: its input refers to the earlier state.
     assert_eq!(refused.hidden("stand"), Some(stand));
     assert_eq!(server.sql::<String>("select bezeichnung from api_key"), "zuerst");
 }
 
-/// Requests of a key whose label is this.
+/// Sends requests with a new key that has this label and limit.
 fn used(server: &Server, tenant: i64, label: &str, limit: u32, requests: u32) -> Client {
     let scopes = [Scope::KundenRead].into_iter().collect();
     let grant = Grant { label: label.to_owned(), scopes, daily_limit: Some(limit), ..Grant::default() };
@@ -337,12 +337,12 @@ fn requests_are_counted_by_day_and_refused_ones_apart() {
     let one = browser.get(&format!("/leitstand/f/{}/schluessel/{}", mill.tenant, id(&key)));
     assert!(one.is(200).text.contains("8 ausgeführt, 1 abgelehnt"), "{}", one.text);
     assert!(one.text.contains("9 von 10"), "{}", one.text);
-    // Keys near their limit need a hand.
+    // Keys near their limit need attention.
     let home = browser.get(&format!("/leitstand/f/{}", mill.tenant));
     assert!(home.is(200).text.contains("„shop“ hat heute 9 von 10 Anfragen"), "{}", home.text);
     assert!(home.text.contains("„voll“ hat seine 5 Anfragen"), "{}", home.text);
     assert!(!home.text.contains("„still“"), "{}", home.text);
-    // Each error leads to its like in the log.
+    // Each error links to similar rows of the log.
     let link = format!("protokoll?wer=schluessel-{}&amp;code=SCOPE%5FFEHLT", id(&key));
     let refused = browser.get(&format!("/leitstand/f/{}/abgelehnt", mill.tenant));
     assert!(refused.is(200).text.contains(&link), "{link}: {}", refused.text);
@@ -355,8 +355,9 @@ fn days_with_too_many_requests_are_not_counted() {
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let list = format!("/leitstand/f/{}/schluessel", mill.tenant);
     let write = |statement: &str| open_writer(&server.database).unwrap().execute_batch(statement).unwrap();
-    // Three days before today.
-    let row = "insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, dauer_us,
+    // Three days ago.
+    let row = "insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, \
+               status, dauer_us,
         bytes_ein, bytes_aus, anzahl, pruefsumme)
         values (20641, 1, 20641 * 86400000, randomblob(16), 1, 'k', '::1', 'GET', '/x', 200, 1, 0, 0, 3, zeroblob(32))";
     write(&format!(

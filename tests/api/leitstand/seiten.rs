@@ -42,7 +42,7 @@ fn a_document_is_found_finalised_and_cancelled() {
     let stored = mill.get(&format!("/api/v1/belege/{id}/verlauf"));
     assert!(stored.body.to_string().contains("person 1"), "{}", stored.body);
 
-    // And so was what another window finalised.
+    // Or it was finalised in another window.
     let late = browser.post(&finalise, &[("token", &token), ("version", &version)]);
     let said = format!("{number} ist inzwischen abgeschlossen");
     assert!(late.is(412).text.contains(&said) && late.text.contains("Seite neu laden"), "{}", late.text);
@@ -133,7 +133,7 @@ fn whoever_sees_several_companies_searches_from_pages_of_none() {
     for firma in ["3", "99", "x", ""] {
         paul.get(&format!("/leitstand/suche?firma={firma}&suche=x")).is(404);
     }
-    // Of a company the search is its own, and so it is for who sees but one, wherever they are.
+    // On pages of a company the search covers that company, and so it does everywhere for a person with only one.
     let own = format!("role=\"search\" action=\"/leitstand/f/{}/suche\"", first.tenant);
     assert!(erika.get(&format!("/leitstand/f/{}", first.tenant)).is(200).text.contains(&own));
     let mut anna = person(&server, &["Anna", "--tenant", "Mühle"]);
@@ -172,7 +172,7 @@ fn the_first_page_counts_what_was_weighed_today() {
     second(&weigh(12_000), 24_340);
     weigh(38_000);
     mill.get("/api/v1/kunden?gibt_es_nicht=1").is(400);
-    // Rows of refusals are taken into the log a little later; a restart does it at once.
+    // Rows of refusals reach the log a little later; a restart moves them there at once.
     let mut server = server;
     server.restart();
     let mut browser = person(&server, &["Paul"]);
@@ -224,7 +224,7 @@ fn a_page_learns_of_a_change_while_it_waits() {
     });
     assert_ne!(said, seit);
     assert_eq!(known(&browser.get(&home).text), said);
-    // What is known to be old is answered at once, and whoever is not logged in learns nothing.
+    // A request whose version is outdated is answered at once; a person not logged in learns nothing.
     assert_eq!(browser.get(&path).is(200).text, said);
     let login = Browser::on(&server).get(&path).is(303).header("location").to_owned();
     assert_eq!(login, "/leitstand/anmelden");
@@ -239,7 +239,7 @@ fn what_a_form_says_is_said_on_the_page_that_it_leads_to() {
     let path = link(&server, &["create", "Erika", "--role", "verwalten"]);
     let mut browser = Browser::on(&server);
     browser.fill(&path, &[("passwort", PASSWORD), ("wiederholung", PASSWORD)]).is(303);
-    // Also where that page leads on to another.
+    // Also if that page redirects to another.
     let home = browser.get("/leitstand").is(303).header("location").to_owned();
     assert!(browser.get(&home).is(200).text.contains("Das Passwort ist gesetzt."));
 
@@ -253,13 +253,13 @@ fn what_a_form_says_is_said_on_the_page_that_it_leads_to() {
     let (hint, done) = ("mit diesem Namen", "class=\"note\"");
     let says = |shown: &Shown| [hint, done].map(|text| shown.is(200).text.contains(text));
     assert_eq!(says(&browser.get(&home)), [false, false]);
-    // What the script of a live page fetches is not seen, but for a part.
+    // Fetches by the script of a live page do not count as seen, except for a part.
     assert_eq!(says(&browser.send("GET", &again, &[("x-leitstand-live", "1")], "")), [false, false]);
     assert_eq!(browser.get("/leitstand/live.js").text.matches("\"x-leitstand-live\"").count(), 1);
     assert_eq!(says(&browser.get(&other)), [false, true]);
     assert_eq!(says(&browser.get(&again)), [true, true]);
     assert_eq!(says(&browser.get(&again)), [false, false]);
-    // It is for this browser alone.
+    // The message is for this browser alone.
     let mine = format!("{again}/aendern");
     browser.fill(&mine, &[("nachname_firma", "Huber"), ("ort", "Ulm"), ("plz", "89073")]).is(303);
     let mut paul = person(&server, &["Paul"]);
@@ -280,7 +280,7 @@ fn a_page_that_waited_for_nothing_leaves_no_row_in_the_log() {
     let told = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| browser.get(&format!("{path}?seit={newest}")).is(200).text.clone());
         until_waiting(&server, 1);
-        // A stop answers who waits.
+        // A stop answers waiting requests.
         server.restart();
         waiting.join().unwrap()
     });

@@ -1,12 +1,12 @@
-//! Backups made, downloaded, proved and deleted on the page.
+//! Backups made, downloaded, verified and deleted in the Leitstand.
 
 use std::cell::Cell;
 use std::fs;
 use std::time::Duration;
 
 use partnerd::operations::backup::backup;
+use partnerd::operations::backups::prove_running;
 use partnerd::operations::check;
-use partnerd::operations::retention::prove_running;
 use partnerd::platform::db::file::connection::open_writer;
 use partnerd::platform::db::system_clock;
 use partnerd::platform::failure::Failure;
@@ -18,7 +18,7 @@ use crate::harness::Server;
 
 const HERE: &str = "/leitstand/sicherung";
 
-/// The page of a work once it is over.
+/// The page of a job once it is done.
 pub fn ended(browser: &mut Browser, work: &str) -> Shown {
     for _ in 0..6_000 {
         let shown = browser.get(work);
@@ -30,7 +30,7 @@ pub fn ended(browser: &mut Browser, work: &str) -> Shown {
     panic!("{work} does not end");
 }
 
-/// Sends a form that begins work, and waits for its end.
+/// Sends a form that starts a job, and waits for its end.
 pub fn carried_out(browser: &mut Browser, form: &str, page: &str) -> Shown {
     let token = browser.get(page).hidden("token").unwrap();
     let work = browser.post(form, &[("token", &token)]).is(303).header("location").to_owned();
@@ -64,7 +64,7 @@ fn a_backup_is_made_downloaded_proved_and_deleted() {
     let database = carried_out(&mut browser, &format!("{HERE}/pruefen"), HERE);
     assert!(database.text.contains("ist in Ordnung"), "{}", database.text);
 
-    // What is broken afterwards is found.
+    // Later damage is found.
     let backup = rusqlite::Connection::open(&file).unwrap();
     let index = "select name from sqlite_schema where type = 'index' and sql is not null limit 1";
     let index: String = backup.query_row(index, [], |row| row.get(0)).unwrap();
@@ -73,7 +73,7 @@ fn a_backup_is_made_downloaded_proved_and_deleted() {
     let broken = carried_out(&mut browser, &format!("{one}/pruefen"), &one);
     assert!(broken.text.contains("ist beschädigt"), "{}", broken.text);
 
-    // A disk may hang: the file goes outside of the transaction that says who deletes it.
+    // A disk may hang, so the file is deleted outside of the transaction that records who deleted it.
     let form = format!("{one}/loeschen");
     let deleted = carried_out(&mut browser, &form, &form);
     assert!(deleted.text.contains("ist gelöscht"), "{}", deleted.text);
@@ -104,7 +104,7 @@ fn the_page_says_how_backups_are_made_at_night_and_what_restoring_takes() {
         .next()
         .unwrap()
         .to_owned();
-    // A process that does not restore by itself names the command, and takes no order.
+    // A process that cannot restore by itself names the command, and accepts no order.
     let restore = format!("{HERE}/{one}/zurueckspielen");
     let shown = browser.get(&restore);
     assert!(shown.is(200).text.contains(" restore /") && shown.hidden("token").is_none(), "{}", shown.text);
@@ -147,7 +147,7 @@ fn while_the_database_is_proved_its_log_can_be_emptied() {
     other.busy_timeout(Duration::from_millis(100)).unwrap();
     let steps = Cell::new(0);
     let began = |_: &str| {
-        // Whoever holds a snapshot of before this keeps the log from being begun anew.
+        // A reader with a snapshot from before this keeps the log from starting over.
         other.execute_batch("create table passing (a); drop table passing").unwrap();
         let blocked = other.query_row("pragma wal_checkpoint(restart)", [], |row| row.get(0));
         steps.set(steps.get() + usize::from(blocked == Ok(0)));

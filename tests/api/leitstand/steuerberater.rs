@@ -1,5 +1,5 @@
-//! What the adviser gets, in the browser: a batch is tried, made, loaded and discarded, and accounts are set where they are
-//! missing.
+//! Data for the tax adviser, in the browser: a batch is previewed, created, downloaded and discarded, and
+//! missing accounts are set.
 
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use super::{Browser, Shown, person};
 use crate::harness::{Client, Server};
 use crate::office::buchhaltung::{KONTEN, STAPEL, advised, kunde, re};
 
-/// A company that its adviser has set up, and a partner of it.
+/// A company set up for its tax adviser, with a partner.
 struct Mill {
     client: Client,
     kunde: String,
-    /// Where its pages begin.
+    /// The path of its pages.
     firma: String,
 }
 
@@ -27,7 +27,7 @@ impl Mill {
         format!("{}/steuerberater", self.firma)
     }
 
-    /// A final invoice over 107.00 with an article of this number; its own.
+    /// Creates a final invoice over 107.00 with an article of this number; returns its own number.
     fn invoice(&self, day: &str, artikel: &str) -> String {
         let items = json!([{"artikelnr": artikel, "menge": 1, "ep_netto": 100}]);
         let body = json!({"beleg_typ": "RE", "kunden_id": self.kunde, "beleg_datum": day, "items": items});
@@ -40,7 +40,7 @@ fn batches(mill: &Mill) -> Value {
     mill.client.get(STAPEL).is(200)["data"].clone()
 }
 
-/// What stands in the rows of a table, by their first cell.
+/// The row of a table that begins with this cell.
 fn row<'t>(shown: &'t Shown, first: &str) -> &'t str {
     let begin = shown.text.find(&format!(">{first}<")).unwrap_or_else(|| panic!("{first}: {}", shown.text));
     shown.text[begin..].split("</tr>").next().unwrap()
@@ -61,7 +61,7 @@ fn a_batch_is_tried_made_once_and_loaded_as_programs_get_it() {
     shows(at_field(&begin.is(200).text, "bis"), &["type=\"date\"", "value=\"2026-10-31\""]);
     let october = row(&begin, "Oktober 2026");
     shows(october, &["data-head=\"Belege\">2<", "?bis=2026-10-31#neu", "data-head=\"noch offen\">1<"]);
-    // He makes batches, but the period and the accounts are not his.
+    // He may create batches, but not lock the period or set the accounts.
     assert!(
         !begin.text.contains("name=\"sperren\"") && !begin.text.contains(">Konten</a>"),
         "{}",
@@ -138,7 +138,7 @@ fn what_the_adviser_has_not_said_is_named_with_the_way_there() {
     let group = settings.is(200).text.split("Für den Steuerberater (DATEV)").nth(1).unwrap();
     shows(at_field(group, "datev_berater"), &["Beraternummer"]);
     shows(at_field(group, "datev_rahmen"), &["SKR04"]);
-    // Who may not go there sees no way, and a form that comes anyway is refused.
+    // A person without access sees no link, and a form sent anyway is refused.
     let mut bert = person(&server, &["Bert", "--role", "buero"]);
     let shown = bert.get(&page);
     shows(&shown.is(200).text, &["die Beraternummer", "wer diese Firma verwaltet"]);
@@ -204,10 +204,11 @@ fn a_missing_account_is_entered_beside_what_waits_for_it() {
     shows(
         &log.is(200).text,
         &[
-            "Konto für Erlöse 19 %, Artikelgruppe Büro: bisher nichts, jetzt 4711 BU 3; Konto für Erlöse 7 %: bisher nichts, jetzt 8300",
+            "Konto für Erlöse 19 %, Artikelgruppe Büro: bisher nichts, jetzt 4711 BU 3; Konto für Erlöse 7 %: \
+             bisher nichts, jetzt 8300",
         ],
     );
-    // What lacks no account but is wrong leads to the accounts.
+    // A refusal that is not about a missing account still links to the accounts.
     server.set(&mill.client, &[("datev_rahmen", "keiner")]);
     let shown = erika.fill(&page, &[("bis", "2026-10-31"), ("schritt", "pruefen")]);
     shows(
@@ -271,7 +272,7 @@ fn accounts_are_proposed_set_and_removed() {
         &log.is(200).text,
         &["Konto für Einkauf 7,8 %: bisher 554000, jetzt nichts", "bisher 540000, jetzt 471000 BU 401"],
     );
-    // A company with its own chart has no proposal.
+    // A company with its own chart gets no proposal.
     server.set(&mill, &[("datev_rahmen", "keiner")]);
     assert!(!browser.get(&proposal).is(200).text.contains("Diese Konten eintragen"));
     browser.post(&proposal, &[("token", &token)]).is(303);

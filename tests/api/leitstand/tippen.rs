@@ -1,4 +1,4 @@
-//! The form of a document as a script tries it while somebody types.
+//! The form of a document, previewed by a script while somebody types.
 
 use serde_json::json;
 
@@ -36,11 +36,11 @@ fn a_script_is_given_whole_the_rows_in_which_something_was_typed() {
     let mut of = |typed: &[(&str, &str)]| press(&mut browser, &new, &all, typed, "pruefen");
     let second = of(&[("items[1].menge", "3"), ("zeilen", "1")]);
     assert_eq!(parts(&second), [false, false, true, true, true, true], "{}", second.is(200).text);
-    // What both come to, and together.
+    // The amounts of both rows, and their sum.
     shows(&second.text, &["4,00 €", "6,00 €", "10,00"]);
     let head = of(&[("notizen", "eilig"), ("zeilen", "")]);
     assert_eq!(parts(&head), [false, false, true, false, true, true], "{}", head.is(200).text);
-    // A mistake stands in its row, whoever asks.
+    // A mistake is shown in its row, whichever part was requested.
     let refused = of(&[("items[0].menge", "viel"), ("zeilen", "1")]);
     shows(at_field(&refused.is(400).text, "items[0].menge"), &["value=\"viel\"", "role=\"alert\""]);
 }

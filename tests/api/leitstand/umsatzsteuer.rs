@@ -1,4 +1,4 @@
-//! The figures for the VAT return in the browser (D35): each leads to its documents, and what is missing is named.
+//! The figures for the VAT return in the browser (D35): each links to its documents, and missing data are named.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn page(mill: &Client) -> String {
     format!("/leitstand/f/{}/umsatzsteuer", mill.tenant)
 }
 
-/// The row of a table that begins with this cell, and where the cell leads.
+/// The row of a table that begins with this cell, and the target of that cell's link.
 fn row<'t>(shown: &'t Shown, first: &str) -> (&'t str, String) {
     let begin =
         shown.text.find(&format!(">{first}</a>")).unwrap_or_else(|| panic!("{first}: {}", shown.text));
@@ -26,14 +26,14 @@ fn row<'t>(shown: &'t Shown, first: &str) -> (&'t str, String) {
     (shown.text[begin..].split("</tr>").next().unwrap(), to.replace("&amp;", "&"))
 }
 
-/// The cell below a head.
+/// The cell below a column header.
 fn cell<'r>(row: &'r str, head: &str) -> &'r str {
     let after =
         row.split(&format!("data-head=\"{head}\">")).nth(1).unwrap_or_else(|| panic!("{head}: {row}"));
     after.split('<').next().unwrap()
 }
 
-/// What the page of documents adds up, base and tax, and how many there are.
+/// The sums on the page of documents, base and tax, and the number of documents.
 fn documents(browser: &mut Browser, to: &str) -> (String, String, usize) {
     let shown = browser.get(to);
     let sum = |name: &str| {
@@ -50,7 +50,7 @@ fn each_figure_leads_to_its_documents() {
     let other = server.company("Andere Mühle");
     server.set_clock("2026-11-02T10:00:00Z");
     let mut bert = person(&server, &["Bert", "--role", "buero"]);
-    // last month is proposed
+    // Last month is proposed.
     let shown = bert.get(&page(&mill));
     shows(
         &shown.is(200).text,
@@ -76,7 +76,7 @@ fn each_figure_leads_to_its_documents() {
     let quarter = bert.get(&format!("{}?zeitraum=2026-Q4", page(&mill)));
     shows(&quarter.is(200).text, &["<h1>Umsatzsteuer 4. Quartal 2026</h1>", "value=\"2026-Q4\" selected"]);
     assert_eq!(cell(row(&quarter, "86").0, "Basis"), "7.434,47");
-    // another company has none of them
+    // Another company has none of them.
     let of_other = bert.get(&format!("{}?zeitraum=2026-10", page(&other)));
     shows(&of_other.is(200).text, &["nichts, was in die Voranmeldung gehört", "nichts zu melden"]);
     let to = to.replace(&format!("/f/{}/", mill.tenant), &format!("/f/{}/", other.tenant));
@@ -87,7 +87,8 @@ fn each_figure_leads_to_its_documents() {
 fn what_a_report_lacks_is_said_in_its_place() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = worked_company(&server);
-    let item = json!([{"bezeichnung": "Lohnmahlen", "menge": 1, "ep_netto": "85", "mwst_satz": 0, "steuer_kategorie": "AE"}]);
+    let item = json!([{"bezeichnung": "Lohnmahlen", "menge": 1, "ep_netto": "85", "mwst_satz": 0,
+        "steuer_kategorie": "AE"}]);
     let body = json!({"beleg_typ": "RE", "kundennummer": "16", "beleg_datum": "2026-10-20", "lieferdatum": "2026-09-30",
         "items": item});
     let made = mill.post("/api/v1/belege", body);
@@ -98,7 +99,7 @@ fn what_a_report_lacks_is_said_in_its_place() {
     let open = mill.post("/api/v1/belege", body).is(201)["beleg_nummer"].as_str().unwrap().to_owned();
     let mut bert = person(&server, &["Bert", "--role", "ansehen"]);
     let shown = bert.get(&format!("{}?zeitraum=2026-10", page(&mill)));
-    // the VAT id that is missing refuses the statement alone
+    // A missing VAT id refuses only the recapitulative statement.
     let way = format!(
         "suche?suche={}\">{number}</a>: Trans Polska hat keine USt-IdNr.",
         number.replace('-', "%2D")
@@ -114,7 +115,7 @@ fn what_a_report_lacks_is_said_in_its_place() {
 
     let earlier = bert.get(&format!("{}?zeitraum=2025-12", page(&mill)));
     shows(&earlier.is(200).text, &["Für 2025 sind keine Kennzahlen bekannt", "nichts zu melden"]);
-    // what is no month is the one before this
+    // An invalid month is replaced by the previous one.
     for typed in ["2026-13", "2026-Q5", "2026", "0000-01", "99999-01", "x-Qy", "2026-Q-1"] {
         let shown = bert.get(&format!("{}?zeitraum={typed}", page(&mill)));
         shows(&shown.is(200).text, &["<h1>Umsatzsteuer September 2026</h1>"]);

@@ -1,4 +1,4 @@
-//! A person who is forgotten on the page for it (D27); what goes and what stays is tested with the command.
+//! Forgetting a person in the Leitstand (D27); what is erased and what is kept is tested with the command.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn a_person_is_forgotten_after_one_question() {
     let token = browser.get(&page).hidden("token").unwrap();
     let items = json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": "85.00", "mwst_satz": 19}]);
     let beleg = mill.post("/api/v1/belege", json!({"beleg_typ": "RE", "kunden_id": id, "items": items})).id();
-    // The form that was shown before comes too late, and there is no other.
+    // The form shown before comes too late, and there is no other.
     let late = browser.post(&page, &[("token", &token)]);
     assert!((400..500).contains(&late.status), "{}", late.status);
     shows(&late.text, &["Offen: 1 Belege"]);

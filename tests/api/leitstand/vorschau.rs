@@ -1,4 +1,4 @@
-//! The sheet of a document before it is saved.
+//! Previewing the sheet of a document before it is saved.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn preview(browser: &mut Browser, path: &str, form: &Shown, typed: &[(&str, &str
     text(&shown.bytes)
 }
 
-/// What would be another after a document was written: documents, their numbers, the log, the feed.
+/// Everything that would differ after a document was written: documents, their numbers, the log, the feed.
 fn kept(server: &Server) -> String {
     server.sql(
         "select (select count(*) from beleg) || ' ' || (select count(*) from nummernkreis) || ' '
@@ -61,7 +61,7 @@ fn the_sheet_of_what_is_typed_is_a_draft_of_which_nothing_is_kept() {
     shows(at_field(&refused.is(400).text, "partner"), &["role=\"alert\""]);
     shows(&refused.text, &["value=\"2,5\""]);
 
-    // One that would be final at once is a draft all the same.
+    // A document that would be final at once is previewed as a draft, too.
     server.set(&mill, &[("abschluss_bei_anlage", "RE")]);
     let said = preview(&mut browser, &new, &form, &typed);
     assert!(!said.contains("RE-2026"), "{said}");
@@ -77,7 +77,7 @@ fn the_sheet_of_what_is_typed_is_a_draft_of_which_nothing_is_kept() {
     let id = saved.rsplit('/').next().unwrap();
     assert_eq!(mill.get(&format!("/api/v1/belege/{id}")).is(200)["summe_netto"], "200.00");
 
-    // What a supplier writes has no sheet of ours; a Gutschrift has one.
+    // A supplier's document has no sheet of ours; a Gutschrift has one.
     let is_offered = |page: &Shown| page.is(200).text.contains("Vorschau des Blatts");
     assert!(!is_offered(&browser.get(&format!("{firma}/belege/neu?typ=ER"))));
     assert!(is_offered(&browser.get(&format!("{firma}/belege/neu?typ=GS"))));

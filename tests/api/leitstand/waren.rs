@@ -1,4 +1,4 @@
-//! Weighings, contracts, goods receipts, production and receipts, as the people see them.
+//! Weighings, contracts, goods receipts, production and cash receipts in the Leitstand.
 
 use serde_json::json;
 
@@ -6,13 +6,13 @@ use super::{Browser, partner, person};
 use crate::harness::{COMPLETE, Server};
 use crate::trade::lager::{Mill, buy};
 
-/// Somebody who may change the company, and the path of its pages.
+/// Logs in a person who may change the company; returns the browser and the path of its pages.
 fn erika(mill: &Mill<'_>) -> (Browser, String) {
     let browser = person(mill.server, &["Erika", "--role", "verwalten"]);
     (browser, format!("/leitstand/f/{}", mill.client.tenant))
 }
 
-/// A weighing of 40,000 kg, and then of this.
+/// Creates a weighing of 40,000 kg, and then of `second`; returns its id.
 fn weighed(mill: &Mill<'_>, second: i64) -> String {
     let first = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": mill.partner_id("Hof"),
         "artikel_id": mill.artikel_id("W"), "kennzeichen": "DON-<b>X</b>"});
@@ -117,7 +117,7 @@ fn a_production_order_goes_on_by_form() {
     assert_eq!(order["status"], "in_bearbeitung");
 }
 
-/// The pages of a company whose form says which state it was made from, with what makes the rest of it complete.
+/// The pages of a company whose form contains the state it was made from, with the fields that complete the form.
 fn forms_with_a_state(server: &Server, mill: &Mill<'_>, browser: &mut Browser, firma: &str) -> Vec<Page> {
     mill.post("EL", buy(250, "C1")).is(201);
     let sacks = json!([{"artikelnummer": "S", "menge": 3, "einheit": "Stk"}]);
@@ -213,8 +213,8 @@ fn lists_of_goods_are_summed_by_unit() {
     partner::shows(
         &all.is(200).text,
         &[
-            "Zusammen (3): <span>vereinbart <strong>1.500 kg + 2 t</strong></span>\
-           <span>geliefert <strong>250,125 kg + 0 t</strong></span><span>offen <strong>1.249,875 kg + 2 t</strong></span>",
+            "Zusammen (3): <span>vereinbart <strong>1.500 kg + 2 t</strong></span><span>geliefert \
+             <strong>250,125 kg + 0 t</strong></span><span>offen <strong>1.249,875 kg + 2 t</strong></span>",
             "1 ohne Einheit zählen darin nicht mit.",
         ],
     );
@@ -283,7 +283,7 @@ fn a_partner_leads_to_its_documents_weighings_and_contracts() {
         let list = browser.get(&to);
         partner::shows(&list.is(200).text, &[&format!("Nur {words} zu <a href=\"{own}\">Huber</a>")]);
         assert!(!list.text.contains("Maier"), "{page}: {}", list.text);
-        // Whoever searches there stays with the partner.
+        // Searching there keeps the partner.
         let kept = format!("<input type=\"hidden\" name=\"{parameter}\" value=\"{}\">", ids[0]);
         assert!(list.text.contains(&kept), "{page}: {}", list.text);
     }

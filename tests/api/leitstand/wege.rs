@@ -1,16 +1,16 @@
-//! Ways out of trouble: a session that ended, a form that was sent twice, a link to hand on.
+//! Ways out of trouble: an expired session, a form sent twice, a link to pass on.
 
 use serde_json::json;
 
 use super::{Browser, PASSWORD, encoded, form_with_file, person};
 use crate::harness::{NOON, Server};
 
-/// The value of a hidden field as the browser has it.
+/// The value of a hidden field, unescaped.
 fn unescaped(text: &str) -> String {
     text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// What a log-in page carries along.
+/// The hidden fields of a log-in page that keep the original request.
 fn carried(shown: &super::Shown) -> (String, String) {
     let hidden = |name| unescaped(&shown.hidden(name).unwrap_or_default());
     (hidden("zurueck"), hidden("formular"))
@@ -115,7 +115,7 @@ fn neither_passwords_nor_files_nor_too_much_go_through_the_log_in_and_it_leads_n
         assert!(asked.is(401).text.contains("zu lang, um es aufzuheben"), "{}", asked.text);
         assert!(asked.text.len() < 10_000 && asked.hidden("formular").is_none());
     }
-    // Not even one that takes all that fits is too large to log in with.
+    // Even a form of maximum size can be carried through the log-in.
     let widest = "ü".repeat(10_000);
     let asked = browser.post(&data, &[("ort", &widest)]);
     let (to, form) = carried(asked.is(401));
@@ -177,7 +177,7 @@ fn a_form_that_is_sent_twice_makes_one_key_and_one_link_and_one_person() {
     );
     assert!(second.text.contains("Seite neu laden"), "{}", second.text);
     assert_eq!(keys(&server), before + 1);
-    // A form that is opened anew makes another, also with the same words.
+    // A form opened again makes another record, even with the same content.
     assert!(browser.fill(&path, &fields).is(200).text.contains("data-kopiere"));
     assert_eq!(keys(&server), before + 2);
 
@@ -190,7 +190,7 @@ fn a_form_that_is_sent_twice_makes_one_key_and_one_link_and_one_person() {
     let (first, second) = twice(&mut browser, "/leitstand/zugaenge/2/link", &[]);
     assert!(second.is(412).text.contains("Ein zweiter entstand nicht"), "{}", second.text);
     assert!(browser.get("/leitstand/zugaenge/2/link").text.contains("Ein Link gilt noch bis"));
-    // The first one still holds, and is whole: as the browser called this machine.
+    // The first link is still valid, and complete: with the host name that the browser used.
     let link = first.split("class=\"once\">").nth(1).unwrap().split('<').next().unwrap();
     let path = link.strip_prefix(&format!("http://{}", server.address)).unwrap_or_else(|| panic!("{link}"));
     let mut paul = Browser::on(&server);

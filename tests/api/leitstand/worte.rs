@@ -1,4 +1,4 @@
-//! What pages say where programs read codes: types of documents and what happened to them.
+//! The words on pages for what programs read as codes: document types and events.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn documents_are_called_by_what_they_are() {
     for tile in ["Angebot (1), netto", "Lieferschein (1), netto", "Einkaufslieferschein (1), netto"] {
         assert!(home.is(200).text.contains(tile), "{tile}: {}", home.text);
     }
-    // What was cancelled comes to nothing, and neither does what cancels it.
+    // A cancelled document counts as zero, and so does the one that cancels it.
     assert!(!home.text.contains("Rechnung (1)"), "{}", home.text);
     let list = browser.get(&format!("{firma}/belege"));
     let called = |page: &str, what: &str| page.contains(&format!(r#"<td data-head="Art">{what}</td>"#));

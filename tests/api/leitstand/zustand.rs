@@ -1,4 +1,4 @@
-//! What needs a hand, on the first page of a company.
+//! What needs attention, on the home page of a company.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use super::{Browser, Shown, person};
 use crate::harness::{COMPLETE, NOON, Server};
 use crate::trade::lager::and;
 
-/// The first page of the first company once these words stand there: a thread looks at the disk by itself.
+/// Opens the home page of the first company until these words appear: a thread looks at the disk.
 pub fn home_with(browser: &mut Browser, words: &str) -> Shown {
     let until = Instant::now() + Duration::from_secs(50);
     loop {
@@ -33,7 +33,7 @@ pub fn home_with(browser: &mut Browser, words: &str) -> Shown {
 fn a_certificate_that_ends_is_named_in_time_to_who_keeps_the_house() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("partnerd-cert.pem");
-    // Its last instant is midnight of this day in UTC, two in the morning in Berlin.
+    // Its last instant is midnight UTC of this day, two in the morning in Berlin.
     for (year, month, day, expected) in [
         (2026, 8, 10, None),
         (2026, 8, 8, Some((false, "Das Zertifikat gilt nur noch bis 08.08.2026, 02:00."))),
@@ -56,7 +56,7 @@ fn a_certificate_that_ends_is_named_in_time_to_who_keeps_the_house() {
         if let Some((_, words)) = expected {
             assert!(lists.concat().contains(words), "{words}: {lists:?}");
         }
-        // It is nothing that the others could mend.
+        // Hidden from people who could not fix it.
         let shown = person(&server, &["Paul"]).get("/leitstand/f/1");
         assert!(!shown.is(200).text.contains("Zertifikat"), "{}", shown.text);
     }
@@ -67,7 +67,7 @@ fn a_certificate_that_ends_is_named_in_time_to_who_keeps_the_house() {
 fn a_disk_that_hangs_holds_up_no_page() {
     let folder = tempfile::TempDir::new().unwrap();
     let certificate = folder.path().join("partnerd-cert.pem");
-    // Whoever opens it to read waits until somebody writes.
+    // Opening it for reading blocks until somebody writes.
     assert!(std::process::Command::new("mkfifo").arg(&certificate).status().unwrap().success());
     let leitstand = Zugang { certificate: Some(certificate.clone()), ..Zugang::default() };
     let server = Server::start_with(NOON, Policy { leitstand, ..Policy::default() });
@@ -97,7 +97,7 @@ fn whoever_keeps_the_house_reads_whether_the_backup_ran() {
     let shown = home_with(&mut browser, ", vor ").text;
     let line = shown.split("Letzte Sicherung: ").nth(1).unwrap().split('<').next().unwrap();
     assert!(line.ends_with(&format!(", in {folder}")) && line.contains(", vor "), "{line}");
-    // It is nothing that the others could mend.
+    // Hidden from people who could not fix it.
     let shown = person(&server, &["Paul"]).get("/leitstand/f/1").text;
     assert!(!shown.contains("Sicherung") && shown.contains("partnerd 1."), "{shown}");
 }
@@ -116,7 +116,7 @@ fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
     let unknown = json!({"beleg_typ": "AN", "kundennummer": "K-9", "items": items});
     mill.post("/api/v1/belege", unknown.clone()).refused(400, "KUNDE_NICHT_GEFUNDEN");
     mill.post("/api/v1/belege", unknown).refused(400, "KUNDE_NICHT_GEFUNDEN");
-    // Rows of refusals are taken into the log a little later; a restart does it at once.
+    // Rows of refusals reach the log a little later; a restart moves them there at once.
     server.restart();
     let mut browser = person(&server, &["Paul"]);
     let shown = browser.get("/leitstand/f/1");
@@ -125,7 +125,7 @@ fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
     let link = link.split('"').next().unwrap().replace("&amp;", "&");
     let open = browser.get(&link);
     assert!(open.is(200).text.contains(&weighing) && !open.text.contains(&later), "{link}: {}", open.text);
-    // What programs were refused has a page of its own, by program and reason.
+    // Refused requests of programs have their own page, by program and reason.
     let link = format!("/leitstand/f/{}/abgelehnt", mill.tenant);
     shows(&shown.text, &[&format!("<a href=\"{link}\">Anfragen von Programmen wurden abgelehnt")]);
     let refused = browser.get(&link);
@@ -187,7 +187,7 @@ fn a_day_without_work_says_so_and_the_first_page_stays_small() {
     let mut paul = person(&server, &["Paul"]);
     let home = format!("/leitstand/f/{}", mill.tenant);
     shows(&paul.get(&home).is(200).text, &["Es ist nichts zu erledigen."]);
-    // Much of everything that it shows.
+    // Many records of everything that it shows.
     server.import(
         &mill,
         "kunden",
@@ -259,7 +259,8 @@ fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_
         "insert into audit_tag (tag, letzte_nr, pruefsumme, ab_nr, ab_pruefsumme)
            values (20643, 100, zeroblob(32), 0, zeroblob(32));
          with recursive n (nr) as (select 1 union all select iif(nr = 1, 9990, nr + 1) from n where nr < 10100)
-         insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, code, dauer_us,
+         insert into audit (tag, lfd_nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, \
+         code, dauer_us,
            bytes_ein, bytes_aus, anzahl, pruefsumme)
          select 20643, nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
            iif(nr = 1, 403, 200), iif(nr = 1, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",
@@ -275,7 +276,7 @@ fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_
     assert!(busy.text.contains("protokoll?wer=programme&amp;ergebnis=abgelehnt"), "{}", busy.text);
 }
 
-/// What stands in the list of this class; blank where there is none.
+/// The list of this class; blank if there is none.
 fn list<'t>(text: &'t str, class: &str) -> &'t str {
     let after = text.split(&format!("<ul{class}>")).nth(1);
     after.and_then(|list| list.split("</ul>").next()).unwrap_or_default()

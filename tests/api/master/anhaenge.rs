@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Client, Server};
 
-/// A company with a customer and an article, and where their attachments are.
+/// Creates a company with a customer and an article; returns the paths of their attachments.
 fn places(server: &Server) -> (Client, [String; 2]) {
     let mill = server.company("Mühle");
     server.import(&mill, "artikel", "artikelnummer;bezeichnung\nA;A\n");

@@ -1,4 +1,4 @@
-//! Articles and article groups, as clients read them.
+//! Reading articles and article groups.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};

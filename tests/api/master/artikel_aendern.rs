@@ -1,4 +1,4 @@
-//! Articles with their tiers, as clients write them (D22).
+//! Articles with their price tiers, written by clients (D22).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::harness::{Client, Server};
 
 const ARTIKEL: &str = "/api/v1/artikel";
 
-/// A company with an article W that has a tier, and the address of that.
+/// Creates a company with an article W that has a tier; returns its path.
 fn weizen(server: &Server) -> (Client, String) {
     let mill = server.company("Mühle");
     let body = json!({"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.32",
@@ -18,7 +18,7 @@ fn weizen(server: &Server) -> (Client, String) {
     (mill, path)
 }
 
-/// The fields of each change, and how they are now.
+/// The fields of each change, with their new values.
 fn changes(mill: &Client, path: &str) -> Vec<Vec<(String, Value)>> {
     let rows = mill.get(&format!("{path}/verlauf")).is(200)["data"].as_array().unwrap().clone();
     let of = |row: &Value| {
@@ -78,7 +78,7 @@ fn what_was_not_sent_stays_and_what_was_read_changes_nothing() {
     ];
     assert_eq!(named, expected);
     assert_eq!(changes(&mill, &path)[2][0].1["aktiv"], false);
-    // An ended tier can begin again.
+    // An ended tier can start again.
     mill.put(&path, json!({"staffelpreise": [{"ab_menge": "1000", "preis": "0.29"}]})).is(200);
     assert_eq!(mill.get(&path).body["staffelpreise"], read["staffelpreise"]);
 }
@@ -109,7 +109,10 @@ fn what_cannot_be_is_refused_by_its_field() {
     let server = Server::start();
     let (mill, path) = weizen(&server);
     mill.post(ARTIKEL, json!({"artikelnummer": "R", "bezeichnung": "Roggen"})).is(201);
-    let tier = |ab_menge: Value, preis: &str| json!({"staffelpreise": [{"ab_menge": 1, "preis": 1}, {"ab_menge": ab_menge, "preis": preis}]});
+    let tier = |ab_menge: Value, preis: &str| {
+        json!({"staffelpreise": [{"ab_menge": 1, "preis": 1},
+        {"ab_menge": ab_menge, "preis": preis}]})
+    };
     for (sent, code, feld) in [
         (json!({"preis": -5}), "WERT_UNGUELTIG", "preis"),
         (json!({"ep_netto": "-0.01"}), "WERT_UNGUELTIG", "ep_netto"),
@@ -154,7 +157,7 @@ fn a_change_is_based_on_the_version_that_was_read() {
     };
     change(&old, 1).is(200);
     change(&old, 2).refused(412, "ZWISCHENZEITLICH_GEAENDERT");
-    // Tiers count, too.
+    // Changed tiers change the version, too.
     let old = tag(&path);
     server.import(&mill, "staffelpreise", "artikelnummer;ab_menge;preis\nW;5;0,30\n");
     change(&old, 2).refused(412, "ZWISCHENZEITLICH_GEAENDERT");

@@ -1,4 +1,4 @@
-//! What imports changed of an article and its tiers, from what to what, and who.
+//! The history of an article and its tiers: what imports changed, from what to what, and who.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::harness::{Client, Server};
 
 const WEIZEN: &str = "artikelnummer;bezeichnung;einheit;preis;gruppe\nW;Weizen;kg;0,32;Getreide\n";
 
-/// A company with the article W, and its address.
+/// Creates a company with the article W; returns its path.
 fn weizen(server: &Server) -> (Client, String) {
     let mill = server.company("Mühle");
     server.import(&mill, "artikel", WEIZEN);

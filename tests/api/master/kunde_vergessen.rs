@@ -1,10 +1,10 @@
-//! What keeps the name of a partner who asks to be forgotten, and until when (D27).
+//! Which records keep the name of a partner who asks to be forgotten, and until when (D27).
 
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Server};
 
-/// Forgets K-1001 by the command line, whose clock is that of the machine.
+/// Forgets K-1001 by the command line, which uses the clock of the machine.
 fn forget(server: &Server, mill: &Client) -> Value {
     let tenant = mill.tenant.to_string();
     let arguments = ["--json", "kunde", "vergessen", "K-1001", "--tenant", &tenant, "--yes"];
@@ -13,7 +13,7 @@ fn forget(server: &Server, mill: &Client) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// K-1001, and the id.
+/// Creates K-1001; returns its id.
 fn erika(mill: &Client) -> String {
     mill.post("/api/v1/kunden", json!({"name": "Erika", "partner_typen": ["kunde", "lieferant"]})).id()
 }
@@ -39,11 +39,11 @@ fn the_name_goes_when_the_years_are_over() {
     let done = forget(&server, &mill);
     assert_eq!(done["kept"], json!([{"kind": "Belege", "count": 1, "open": 0, "until": "2024-12-31"}]));
     assert_eq!(mill.get(&format!("/api/v1/kunden/{id}")).body["name"], "(vergessen)");
-    // The document keeps the copy that it was made final with.
+    // The document keeps the copy of the name from its finalisation.
     assert_eq!(mill.get(&format!("/api/v1/belege/{beleg}")).body["kunden_name"], "Erika");
 }
 
-/// What somebody does at these times, and until when the law wants it.
+/// What is recorded at which times, and until when the law requires it.
 type Case = (&'static str, fn(&Server, &Client, &str), &'static str);
 
 #[test]

@@ -22,7 +22,7 @@ fn numbers(answer: &Answer) -> Vec<&str> {
     rows.iter().map(|row| row["kundennr"].as_str().unwrap()).collect()
 }
 
-/// The fields that hints with a code are about, sorted.
+/// The fields that hints with a code refer to, sorted.
 fn hinted(answer: &Answer, code: &str) -> Vec<String> {
     let hints = answer.body["hinweise"].as_array().unwrap().iter().filter(|hint| hint["code"] == code);
     let mut fields: Vec<_> = hints.map(|hint| hint["feld"].as_str().unwrap().to_owned()).collect();
@@ -68,7 +68,7 @@ fn a_search_folds_text_and_wants_every_word() {
             assert_eq!(found.body["count"], expected.split_whitespace().count(), "{suche}");
         }
     }
-    // The search sees what a change brought.
+    // The search finds changed values.
     let id = mill.get(&format!("{KUNDEN}?suche=cafe")).body["data"][0]["id"].as_str().unwrap().to_owned();
     mill.put(&format!("{KUNDEN}/{id}"), json!({"name": "Kaffeehaus", "nachname_firma": "Kaffeehaus"}))
         .is(200);
@@ -182,7 +182,7 @@ fn what_nobody_said_has_its_default() {
     for (field, expected) in expected {
         assert_eq!(kunde[field], expected, "{field}");
     }
-    // null is absent in a POST (D18), and `name` stands in for nachname_firma.
+    // In a POST, null counts as absent (D18), and `name` stands in for nachname_firma.
     let nulls = json!({"name": "Alias", "nachname_firma": null, "staat": null, "zahlungsziel_tage": null,
         "partner_typen": null, "kundennr": " "});
     let kunde = created(&mill, nulls);
@@ -205,7 +205,8 @@ fn every_field_of_a_post_is_shown_again() {
         "staat": "AT", "zahlungsziel_tage": 14, "steuernummer": "12/345", "ust_id": "ATU12345675",
         "betriebsnummer": "276 01", "iban": "DE02 1203 0000 0000 2020 51",
         "bic": "BYLADEM1001", "e_rechnung": "xrechnung", "kaeuferreferenz": "991-01234-56",
-        "e_adresse": "0204:991-01234-56", "gutschrift_vereinbart_am": "2026-07-01", "vb_id": 4, "partner_typen": ["kunde", "lieferant"], "notizen": "Tor 3"});
+        "e_adresse": "0204:991-01234-56", "gutschrift_vereinbart_am": "2026-07-01", "vb_id": 4,
+            "partner_typen": ["kunde", "lieferant"], "notizen": "Tor 3"});
     let answer = mill.post(KUNDEN, body.clone());
     assert_eq!(answer.hint_codes(), [""; 0]);
     let (kunde, listed) = (get(&mill, &answer.id()), mill.get(KUNDEN).body["data"][0].clone());
@@ -229,7 +230,7 @@ fn a_number_is_trimmed_short_and_unique() {
         refused.refused(409, "KUNDENNR_BEREITS_VERGEBEN");
     }
     assert_eq!(mill.get(KUNDEN).body["count"], 2);
-    // Another company has numbers of its own.
+    // Another company has its own numbers.
     server.company("Andere").post(KUNDEN, json!({"name": "B", "kundennr": "Ab-1"})).is(201);
 }
 
@@ -253,7 +254,7 @@ fn wrong_types_and_values_are_named() {
     for (body, code, feld) in table {
         assert_eq!(mill.post(KUNDEN, body.clone()).refused(400, code)["feld"], feld, "{body}");
     }
-    // A carrier comes by import only (specification: items kunde or lieferant).
+    // Carriers can only be imported (specification: items kunde or lieferant).
     mill.post(KUNDEN, json!({"name": "A", "partner_typen": ["spediteur"]})).refused(400, "WERT_UNGUELTIG");
     for anrede in ["Herr", "Frau", "Firma"] {
         assert_eq!(created(&mill, json!({"name": "A", "anrede": anrede}))["anrede"], anrede);
@@ -373,7 +374,8 @@ fn a_put_changes_what_was_sent_and_clears_null() {
         "zahlungsziel_tage": null, "kundennr": "X-1", "kunden_id": 77, "farbe": 1});
     let answer = mill.put(&path, change);
     let (answered, after) = (answer.is(200), get(&mill, &id));
-    let expected = json!({"name": "Neuer Name", "nachname_firma": "Neuer Name", "email": null, "notizen": null, "anrede": null,
+    let expected = json!({"name": "Neuer Name", "nachname_firma": "Neuer Name", "email": null, "notizen": null,
+        "anrede": null,
         "zahlungsziel_tage": null});
     for (field, value) in before.as_object().unwrap() {
         let expected = expected.get(field).unwrap_or(value);
@@ -432,7 +434,7 @@ fn a_change_may_name_the_version_it_is_based_on() {
     assert_ne!(second.headers["etag"], first);
     put(&second.headers["etag"], br#"{"ort": "Aalen"}"#).is(200);
     put("*", br#"{"plz": "73430"}"#).is(200);
-    // Types come before the version (D19).
+    // Types are checked before the version (D19).
     put(&first, br#"{"ort": 5}"#).refused(400, "FELD_UNGUELTIG");
     assert_eq!(mill.get(&path).body["ort"], "Aalen");
 }

@@ -1,4 +1,4 @@
-//! Who changed which field of a customer, from what to what.
+//! The history of a customer: who changed which field, from what to what.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::harness::{Client, Server};
 
 const KUNDEN: &str = "/api/v1/kunden";
 
-/// A customer with the fields of `body` and the number K-7.
+/// Creates a customer with the fields of `body` and the number K-7; returns its id.
 fn kunde(mill: &Client, body: Value) -> String {
     let mut kunde = json!({"kundennr": "K-7", "name": "Hof", "telefon": "1"});
     kunde.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
@@ -65,7 +65,7 @@ fn what_changes_nothing_leaves_no_row_and_figures_keep_their_texts() {
     };
     assert_eq!(field("skonto_prozent")["neu"], shown["skonto_prozent"]);
     assert_eq!(field("partner_typen")["neu"], shown["partner_typen"]);
-    // What changed nothing made no version.
+    // A request that changed nothing made no version.
     assert_eq!(rows[0]["version"], 2);
 }
 

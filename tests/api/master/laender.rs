@@ -1,4 +1,4 @@
-//! Countries: the list, and how a request names one.
+//! Countries: the list, and how requests name one.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn the_list_is_in_the_order_of_german_dictionaries() {
     let names = column(answer.is(200), "name_de");
     let place =
         |name: &str| names.iter().position(|known| *known == name).unwrap_or_else(|| panic!("{name}"));
-    // DIN 5007-1: an umlaut stands where its letter does, accents do not count.
+    // DIN 5007-1: an umlaut sorts as its base letter, accents do not count.
     let runs: [&[&str]; 7] = [
         &["Afghanistan", "Ägypten", "Ålandinseln", "Albanien", "Algerien"],
         &["Antigua und Barbuda", "Äquatorialguinea", "Argentinien", "Armenien", "Aruba"],

@@ -1,4 +1,4 @@
-//! Master data.
+//! Tests of master data.
 
 pub mod anhaenge;
 pub mod artikel;

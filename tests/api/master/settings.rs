@@ -1,4 +1,4 @@
-//! Settings of a company, and from when they hold (D4, D8).
+//! Settings of a company, and when they take effect (D4, D8).
 
 use serde_json::json;
 
@@ -17,12 +17,12 @@ fn the_setting_names_the_types_that_are_final_after_the_day_of_their_creation() 
         };
         let rows = [("LS", "2026-07-10"), ("AU", "2026-06-01"), ("LS", "2026-08-01"), ("RE", "2026-07-10")];
         let ids = rows.map(|(typ, day)| create(typ, day));
-        // The end of the day is free in a locked period.
+        // The end of the day ignores the locked period.
         server.set(&mill.client, &[("gesperrt_bis", "2026-06-30")]);
         (ids, mill.client.tenant)
     };
     let mut seen = Vec::new();
-    // The last second of the day of creation, whatever the date says; then a day that was missed.
+    // The last second of the day of creation, regardless of the document date; then a missed day.
     for instant in ["2026-07-10T21:59:59Z", "2026-07-12T09:00:00Z"] {
         server.set_clock(instant);
         server.restart();

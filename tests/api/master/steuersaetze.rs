@@ -1,4 +1,4 @@
-//! Tax rates by date (D7, D21e): read by anybody with a key, extended by import.
+//! Tax rates by date (D7, D21e): readable with any key, extended by import.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn an_import_extends_the_rates_of_one_company() {
     let next_year = "/api/v1/steuersaetze?datum=2027-01-01";
     assert_eq!(rate(mill.get(next_year).is(200), "normal")["satz"], "21.00");
     assert_eq!(rate(other.get(next_year).is(200), "normal")["satz"], "19.00");
-    // The rules use what was imported: 19 % of today are 21 % on a day of next year.
+    // The rules use imported rates: 19 % today become 21 % on a day of next year.
     server.import(&mill, "artikel", "artikelnummer;bezeichnung;preis;mwst_satz\nA;A;100;19\n");
     mill.post("/api/v1/kunden", json!({"name": "Kunde"})).is(201);
     let order = json!({"beleg_typ": "AU", "kunden_id": 1, "lieferdatum": "2027-01-01",

@@ -1,11 +1,11 @@
-//! Searching many customers: whatever way a search takes, it finds the same (D17).
+//! Searching many customers: every search strategy finds the same (D17).
 
 use partnerd::platform::db::file::connection::open_writer;
 use serde_json::json;
 
 use crate::harness::{Client, Server};
 
-/// More than are put in order by themselves (`master::kunden::sql`), in more rows of texts than one.
+/// More than are sorted directly (`master::kunden::sql`), and more than one row of the search text holds.
 const CUSTOMERS: i64 = 3_000;
 
 fn fill(server: &Server, tenant: i64) {
@@ -88,7 +88,7 @@ fn few_and_many_are_found_page_by_page_in_the_order_of_the_list() {
     }
 }
 
-/// A search that was not blank, of which folding leaves no letter, finds nothing; beside a word the rest counts.
+/// A search that is not blank but has no letter left after folding finds nothing; beside a word only the rest counts.
 #[test]
 fn marks_alone_find_nothing_anywhere() {
     let server = Server::start();
@@ -149,7 +149,7 @@ fn a_change_is_found_at_once_beside_its_neighbours() {
     assert!(texts("klein", "gross"));
 }
 
-/// Customers of an import keep their integer ids, in whatever order they come; `check` proves the text (D22).
+/// Imported customers keep their integer ids, in any order; `check` verifies the search text (D22).
 #[test]
 fn customers_are_found_whose_ids_come_out_of_order() {
     let server = Server::start();

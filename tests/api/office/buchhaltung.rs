@@ -1,4 +1,5 @@
-//! Accounts and batches for the tax adviser (D31 to D34), with the worked documents of the design to the byte.
+//! Accounts and batches for the tax adviser (D31 to D34), compared byte for byte with the worked documents of
+//! the design.
 
 use std::io::{Cursor, Read};
 
@@ -19,7 +20,7 @@ pub const STAPEL: &str = "/api/v1/datev/stapel";
 pub const KONTEN: &str = "/api/v1/datev/konten";
 const BELEGE: &str = "/api/v1/belege";
 
-/// What the adviser has told the firm; documents are final when they are created.
+/// Settings as told by the tax adviser; documents are final when created.
 const ADVISED: &[(&str, &str)] = &[
     ("datev_berater", "1001"),
     ("datev_mandant", "1"),
@@ -34,9 +35,14 @@ const ACCOUNTS: &str = "fall;satz;artikelgruppe;konto;bu\n\
     aufwand_13b;19;;3123;\naufwand_ohne;;;3200;\n";
 
 const ARTICLES: &str = "artikelnummer;bezeichnung;einheit;mwst_satz;gruppe\n\
-    A;Mehl;kg;7;A\nB;Grieß;kg;7;B\nC;Rabatt;kg;7;C\nW;Weizen;t;7;Getreide\nR;Reinigung;t;7;Abzug\nP;Papier;Stück;19;Büro\n";
+                        A;Mehl;kg;7;A\n\
+                        B;Grieß;kg;7;B\n\
+                        C;Rabatt;kg;7;C\n\
+                        W;Weizen;t;7;Getreide\n\
+                        R;Reinigung;t;7;Abzug\n\
+                        P;Papier;Stück;19;Büro\n";
 
-/// A company that its adviser has set up, on a day of October 2026.
+/// Creates a company set up for its tax adviser, on a day of October 2026.
 pub fn advised(server: &Server) -> Client {
     let mill = server.company_with("Mühle", &[COMPLETE, ADVISED].concat());
     server.import(&mill, "artikelgruppen", "name\nA\nB\nC\nGetreide\nAbzug\nBüro\n");
@@ -68,7 +74,7 @@ fn unzipped(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     (0..count).map(read).collect()
 }
 
-/// A document with one item of an article of group A.
+/// Posts an invoice with one item of an article of group A.
 pub fn re(mill: &Client, kunde: &str, day: &str, ep_netto: &str) -> Answer {
     let items = json!([{"artikelnr": "A", "menge": 1, "ep_netto": ep_netto}]);
     let answer =

@@ -1,4 +1,4 @@
-//! What adviser and auditor get.
+//! Tests of data for the tax adviser and the auditor.
 
 pub mod buchhaltung;
 pub mod z3;

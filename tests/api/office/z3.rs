@@ -1,4 +1,5 @@
-//! The data of a period for an auditor (D36), read back from the file: whole, exact, of one company, and as its index says.
+//! The data of a period for an auditor (D36), read back from the file: complete, exact, of one company only,
+//! and as described by its index.
 
 mod lesen;
 
@@ -18,7 +19,7 @@ use crate::leitstand::person;
 use crate::programs::needs;
 use lesen::{Art, Lesbar};
 
-/// A hand-over once it is over.
+/// Waits until a hand-over is done.
 pub fn ended(client: &Client, id: &str) -> Answer {
     for _ in 0..6_000 {
         let answer = client.get(&format!("/api/v1/z3/{id}"));
@@ -34,7 +35,7 @@ fn asked(von: &str, bis: &str) -> Value {
     json!({"von": von, "bis": bis, "mit_belegen": true})
 }
 
-/// The file of a hand-over that is made now.
+/// Makes a hand-over, and reads its file.
 fn made(client: &Client, von: &str, bis: &str) -> Lesbar {
     let id = client.post("/api/v1/z3", asked(von, bis)).id();
     let answer = ended(client, &id);
@@ -47,7 +48,8 @@ fn made(client: &Client, von: &str, bis: &str) -> Lesbar {
     Lesbar::read(&file.bytes)
 }
 
-/// Rows of each table of which all are in the file where the period has all days, and the tables that have them.
+/// Tables of the file with their tables in the database, of which it contains all rows if the period covers
+/// all days.
 const ALL_ROWS: &[(&str, &str)] = &[
     ("belege", "beleg"),
     ("positionen", "beleg_position"),
@@ -63,7 +65,7 @@ const ALL_ROWS: &[(&str, &str)] = &[
     ("datev_belege", "datev_beleg"),
 ];
 
-/// Sums of columns, in smallest units, as the database has them.
+/// Sums of columns in smallest units, computed by the database.
 const SUMS: &[(&str, &str, &str)] = &[
     ("belege", "Netto", "sum(summe_netto) from beleg"),
     ("belege", "MwSt", "sum(summe_mwst) from beleg"),
@@ -86,7 +88,7 @@ fn a_file_has_the_rows_and_sums_of_the_database_and_its_index_tells_how_to_read_
     let server = Server::start_at(BEGIN);
     let company = Company::of(&server);
     let tenant = company.client.tenant;
-    // Orders are planned ahead; and what the command line imported is of the day of this machine.
+    // Orders are planned ahead, and imports by the command line have the date of this machine.
     server.set_clock("2031-07-14T10:00:00Z");
     let file = made(&company.client, "2022-01-01", "2031-07-14");
     file.check();
@@ -105,7 +107,7 @@ fn a_file_has_the_rows_and_sums_of_the_database_and_its_index_tells_how_to_read_
     let changes: i64 = server.sql("select count(*) from kunde_verlauf v, json_each(v.felder)");
     assert!(file.table("verlauf_partner").rows.len() as i64 == changes && changes > 0);
 
-    // The tax of each document is that of its groups, and what the report adds up is the same.
+    // The tax of each document is that of its groups, and the report adds up to the same sum.
     for beleg in &file.table("belege").rows {
         let taxes = file.table("steuergruppen").of("Beleg_ID", &beleg[0]).sum("Steuer");
         assert_eq!(taxes, lesen::units(file.table("belege").value(beleg, "MwSt")), "{beleg:?}");
@@ -115,7 +117,7 @@ fn a_file_has_the_rows_and_sums_of_the_database_and_its_index_tells_how_to_read_
     let shown = format!("Summe Brutto: {},{:02}", brutto / 100, brutto % 100);
     assert!(report.contains(&shown), "{shown}: {report}");
 
-    // Names of files stand beside their documents, and each is there.
+    // The names of files are listed with their documents, and each file exists.
     let belege = file.table("belege");
     let named: BTreeSet<String> = ["Datei_PDF", "Datei_E_Rechnung", "Dateien_Anhang"]
         .iter()
@@ -156,7 +158,7 @@ fn a_validating_parser_accepts_the_index_and_no_other_order() {
     assert_eq!(mistakes(&swapped), 1);
 }
 
-/// A customer and an invoice of a day, of a company.
+/// Creates a customer and an invoice of a company on a day.
 fn invoice(client: &Client, name: &str, day: &str) -> String {
     let kunde = client.post("/api/v1/kunden", json!({"name": name, "ort": "Dorf"})).id();
     let items = json!([{"bezeichnung": "Fracht", "menge": 3, "ep_netto": "0.345", "mwst_satz": 19}]);
@@ -188,7 +190,7 @@ fn another_company_and_another_period_are_never_in_it() {
     assert_eq!(file.table("partner").rows.len(), 2);
     // 19 % of 1.04 is 0.1976 on each.
     assert_eq!((file.table("belege").sum("MwSt"), file.table("steuergruppen").sum("Steuer")), (40, 40));
-    // And the log names what happened in June: nothing, for all of it was written in July.
+    // The log has no rows for June, since everything was written in July.
     assert!(file.table("protokoll").rows.is_empty());
     let whole = made(&other, "2031-01-01", "2031-07-10");
     assert!(whole.text("protokoll.csv").contains(&first));
@@ -222,7 +224,7 @@ fn what_programs_cannot_read_in_a_text_is_replaced_and_counted() {
     }
     let stored: String = server.sql("select notizen from beleg where notizen is not null");
     assert_eq!(stored, notes);
-    // Digits are exact, whatever a binary float would make of them.
+    // Digits are exact, even where a binary float would change them.
     let positionen = file.table("positionen");
     assert_eq!(positionen.value(&positionen.rows[0], "Einzelpreis_netto"), "0,345000");
     assert!(positionen.columns.iter().any(|column| column.art == Art::Zahl(6)));
@@ -284,7 +286,7 @@ fn the_newest_files_are_kept_and_one_that_a_stop_interrupted_says_so() {
     let key = mill.key.clone();
     let tenant = mill.tenant;
     server.restart();
-    // As a server leaves it that is killed.
+    // The state that a killed server leaves.
     let interrupted = "insert into z3 (tenant_id, id, von, bis, mit_belegen, angelegt_am, schritt)
         values (?1, x'00000000000000000000000000000001', '2026-01-01', '2026-07-10', 0, 0, 3)";
     open_writer(&server.database).unwrap().execute(interrupted, [tenant]).unwrap();
@@ -314,7 +316,7 @@ fn no_more_wait_than_may() {
 
 #[test]
 fn the_command_line_writes_the_same_file_and_both_are_in_the_log() {
-    // Before the clock of any machine: the command line knows no other.
+    // Earlier than the clock of any machine, which is the only one the command line knows.
     let server = Server::start_at("2024-05-06T10:00:00Z");
     let mill = server.company_with("Mühle", COMPLETE);
     invoice(&mill, "Huber", "2024-05-01");
@@ -368,7 +370,7 @@ fn on_the_page_only_who_manages_begins_one_and_downloads_it() {
         "{}",
         page.text
     );
-    // The last year that is over.
+    // The last completed year.
     assert!(page.is(200).text.contains("value=\"2025-01-01\"") && page.text.contains("value=\"2025-12-31\""));
     let refused = erika.fill(&here, &[("von", "2025-02-01"), ("bis", "2025-01-01")]);
     assert!(refused.is(400).text.contains("liegt vor dem ersten"), "{}", refused.text);
@@ -379,7 +381,9 @@ fn on_the_page_only_who_manages_begins_one_and_downloads_it() {
     let file_read = Lesbar::read(&erika.get_bytes(&file));
     file_read.check();
     assert_eq!(file_read.table("belege").rows.len(), 1);
-    let noted: String = server.sql("select akteur || (gegenstand ->> 'name') from verwaltung where gegenstand ->> 'art' = 'ueberlassung'");
+    let noted: String = server.sql(
+        "select akteur || (gegenstand ->> 'name') from verwaltung where gegenstand ->> 'art' = 'ueberlassung'",
+    );
     assert_eq!(noted, "{\"person\":1}01.01.2025 bis 31.12.2025");
 
     let mut anna = person(&server, &["Anna", "--role", "ansehen"]);

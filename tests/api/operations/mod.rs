@@ -1,3 +1,3 @@
-//! What is done with the file as a whole.
+//! Tests of operations on the file as a whole.
 
 pub mod nightly;

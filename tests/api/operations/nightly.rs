@@ -18,7 +18,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Waits until these are the backups, and nothing but what belongs to others stands beside them.
+/// Waits until exactly these backups exist, beside files that belong to others.
 fn wait_for(folder: &Path, backups: &[&str]) {
     let mut expected = [&["fremd.db", "test-part-7.db", "test-x-2026-07-09.db-part-7"], backups].concat();
     expected.sort_unstable();
@@ -29,8 +29,8 @@ fn wait_for(folder: &Path, backups: &[&str]) {
     }
 }
 
-/// Returns when every server that runs has looked whether a backup is due, because one that was started after them has
-/// made its own: all look equally often.
+/// Returns when every running server has checked whether a backup is due: a server started after them has
+/// made its own, and all check equally often.
 fn looked_again(now: &str, minute: u32) {
     let place = TempDir::new().unwrap();
     let nightly = Nightly { folder: place.path().to_owned(), minute, keep: 1 };
@@ -47,7 +47,7 @@ fn every_day_has_its_backup_and_the_oldest_go() {
     let place = TempDir::new().unwrap();
     let folder = place.path().join("neu");
     std::fs::create_dir(&folder).unwrap();
-    // Of others, whatever their names look like; and what a backup that was killed left.
+    // Files of others, however similar their names, and leftovers of a killed backup.
     for name in ["fremd.db", "test-part-7.db", "test-x-2026-07-09.db-part-7"] {
         std::fs::write(folder.join(name), "").unwrap();
     }
@@ -66,11 +66,11 @@ fn every_day_has_its_backup_and_the_oldest_go() {
     let restored = place.path().join("restored.db");
     let backup = folder.join("test-2026-07-10.db");
     assert!(cli(&restored, &["restore", backup.to_str().unwrap()]).status.success());
-    // A day that was missed at its time is made up for.
+    // A day missed at its time is made up for.
     server.set_clock("2026-07-11T15:00:00Z");
     wait_for(&folder, &["test-2026-07-10.db", "test-2026-07-11.db"]);
     assert_eq!(std::fs::read(&backup).unwrap(), first, "a backup is never written again");
-    // Winter time: 02:30 in Berlin is 01:30.
+    // Winter time: 02:30 in Berlin is 01:30 UTC.
     server.set_clock("2026-11-20T01:30:00Z");
     wait_for(&folder, &["test-2026-07-11.db", "test-2026-11-20.db"]);
 }
@@ -106,7 +106,7 @@ fn a_folder_with_backups_of_another_database_of_the_same_name_is_left_alone() {
     let before = own.map(|name| std::fs::read(folder.join(name)).unwrap());
     assert!(backups(&first).contains("2 aufgehoben"), "{}", backups(&first));
 
-    // Both are called test.db. The second one comes on the next days, when two would be one too many.
+    // Both are called test.db. The second one starts on the following days, when keeping two would delete one.
     let second = Server::start_with("2026-07-12T10:00:00Z", policy());
     std::fs::write(folder.join("test-2026-07-09.db-part-4711"), "").unwrap();
     looked_again("2026-07-12T10:00:00Z", 0);
@@ -115,12 +115,12 @@ fn a_folder_with_backups_of_another_database_of_the_same_name_is_left_alone() {
     let said = backups(&second);
     assert!(said.contains("wrong") && said.contains("ist die Sicherung einer anderen Datenbank"), "{said}");
     assert!(backups(&first).contains("2 aufgehoben"));
-    // The first one goes on.
+    // The first one continues.
     first.set_clock("2026-07-13T10:00:00Z");
     until(&[own[1], "test-2026-07-13.db"]);
 }
 
-/// A backup holds no snapshot for long, and has what was written while it was made.
+/// A backup holds no snapshot for long, and contains what was written while it was made.
 #[test]
 fn a_backup_beside_busy_writers_is_whole_and_the_log_stays_short() {
     let place = TempDir::new().unwrap();
@@ -132,7 +132,7 @@ fn a_backup_beside_busy_writers_is_whole_and_the_log_stays_short() {
     let server = Server::start_with("2026-07-10T00:29:00Z", policy);
     let mill = server.company("Mühle");
     let until = Instant::now() + Duration::from_secs(600);
-    // So that there is something to copy.
+    // Data to copy.
     longest_log(&server, &mill, 100 << 20, || true);
     let before = mill.post("/api/v1/kunden", json!({"name": "Huber"})).id();
     server.set_clock("2026-07-10T00:30:00Z");
@@ -151,7 +151,7 @@ fn a_backup_beside_busy_writers_is_whole_and_the_log_stays_short() {
     assert_eq!(restored.query_row(there, (mill.tenant, id), |row| row.get::<_, i64>(0)).unwrap(), 1);
 }
 
-/// Nobody's file keeps the backup of the night away: neither one that is dated ahead nor one that has no end.
+/// Other files do not prevent the nightly backup: neither one dated ahead nor one that never ends.
 #[test]
 fn a_new_backup_is_kept_whatever_stands_beside_it() {
     let place = TempDir::new().unwrap();
@@ -168,7 +168,7 @@ fn a_new_backup_is_kept_whatever_stands_beside_it() {
         }
     };
     until(&["test-2026-07-10.db"]);
-    // Made when the clock was wrong.
+    // Made while the clock was wrong.
     std::fs::copy(folder.join("test-2026-07-10.db"), folder.join("test-2030-01-01.db")).unwrap();
     let foreign = rusqlite::Connection::open(folder.join("test-2026-07-01.db")).unwrap();
     let endless = "pragma application_id = 1886549092;

@@ -1,4 +1,5 @@
-//! A write is carried out again when its batch was undone because another request in it failed late. Nobody sees that.
+//! A write is carried out again if its batch was rolled back because another request in it failed late.
+//! Nobody notices.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::channel;
@@ -14,13 +15,13 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Server};
 use crate::trade::lager::{Mill, and, plain, sell};
 
-/// How long something may take on a machine that is busy with other things: as long as the writer waits for others.
+/// How long something may take on a busy machine: as long as the writer waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A writing request: method, the path of its route, the ids in it, body.
+/// A writing request: method, path of the route, ids in it, body.
 type Write = (&'static str, &'static str, String, Value);
 
-/// A request to each route that writes. None has to do with what another one writes.
+/// A request to each writing route; none depends on another one.
 fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let post = |path: &str, body: Value| mill.client.post(&format!("/api/v1/{path}"), body).id();
     let (hof, kunde, artikel) = (mill.partner_id("Hof"), mill.partner_id("Kd"), mill.artikel_id("W"));
@@ -33,7 +34,10 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
     let weigh = || post("wiegungen", weighing.clone());
     let note = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": 50});
     let order = post("produktionsauftraege", json!({}));
-    let scheme = |nummer: &str| json!({"nummer": nummer, "bezeichnung": "Neu", "artikel": ["S"], "gueltig_von": "2026-07-01"});
+    let scheme = |nummer: &str| {
+        json!({"nummer": nummer, "bezeichnung": "Neu", "artikel": ["S"],
+        "gueltig_von": "2026-07-01"})
+    };
     let schema = post("abrechnungsschemata", scheme("A"));
     let items = json!({"items": [sell(2, charge)]});
     let file = json!({"dateiname": "a.txt", "inhalt_base64": "MA=="});
@@ -83,7 +87,8 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
             "POST",
             "/api/v1/artikel",
             none.clone(),
-            json!({"artikelnummer": "N", "bezeichnung": "Neu", "gruppe": "X", "staffelpreise": [{"ab_menge": 1, "preis": 1}]}),
+            json!({"artikelnummer": "N", "bezeichnung": "Neu", "gruppe": "X",
+                "staffelpreise": [{"ab_menge": 1, "preis": 1}]}),
         ),
         ("PUT", "/api/v1/artikel/{id}", mill.artikel_id("S"), json!({"ean": "4006381333931"})),
         (
@@ -133,7 +138,7 @@ const INVOICE: &[u8] = b"<Invoice><ID>88</ID><AccountingSupplierParty><Party><Pa
     </RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty><LegalMonetaryTotal/><InvoiceLine>\
     <LineExtensionAmount>5</LineExtensionAmount><Item><Name>Fracht</Name></Item></InvoiceLine></Invoice>";
 
-/// What a client is told, without ids and without the numbers that several of the requests take from one series.
+/// The answer without ids and without the numbers that several of the requests take from one series.
 fn told(answer: &Answer) -> (u16, Value) {
     fn without_ids(value: &mut Value) {
         match value {
@@ -165,13 +170,13 @@ fn until(mill: &Mill<'_>, name: &str, wanted: usize) {
     }
 }
 
-/// Sends all writes so that they come into one batch, with a request at its end that is refused after it has written.
+/// Sends all writes so that they form one batch, with a last request that is refused after it has written.
 fn in_one_batch(mill: &Mill<'_>, charge: &str, writes: &[Write]) -> Vec<Answer> {
     let other_program = open_writer(&mill.server.database).unwrap();
     let before = metric(mill, "partnerd_write_batch_count");
     other_program.execute_batch("begin immediate").unwrap();
     thread::scope(|scope| {
-        // The writer waits with this one for the other program.
+        // While this one waits for the other program's lock, so does the writer.
         let first = scope.spawn(|| mill.post("AN", plain(1)));
         until(mill, "partnerd_write_batch_count", before + 1);
         let (tell, told) = channel();

@@ -1,5 +1,5 @@
-//! Requests that want more than they may have: keys in the wrong place, methods by the back door,
-//! fields that only the service sets (promise P18, mass assignment).
+//! Requests that ask for more than they may have: keys in the wrong place, methods by the back door, fields
+//! that only the service sets (promise P18, mass assignment).
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn a_key_counts_in_its_header_alone() {
     for wrong in [key.to_uppercase(), format!("{key}0"), key[..key.len() - 1].to_owned(), "x".repeat(9_000)] {
         server.client(mill.tenant, Some(wrong)).get("/api/v1/kunden").refused(401, "API_KEY_UNGUELTIG");
     }
-    // Blanks around a header's value are no part of it (RFC 9110 5.5).
+    // Blanks around the value of a header do not belong to it (RFC 9110 5.5).
     server.client(mill.tenant, Some(format!("  {key} "))).get("/api/v1/kunden").is(200);
 }
 

@@ -1,4 +1,4 @@
-//! The largest and the smallest that is taken, and what a client sees of a fault (D6, D18, D19, D21c).
+//! The largest and smallest accepted values, and what a client sees of an internal error (D6, D18, D19, D21c).
 
 use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn a_pdf_has_ten_mebibytes_and_no_more() {
     let mill = Mill::of(&server);
     let id = mill.post("RE", json!({"artikelnr": "S", "menge": 1})).id();
     let path = format!("/api/v1/belege/{id}/pdf");
-    // `%PDF-1`, zeros, and at the end one byte of three or all of them: 10,485,760 are 3 n + 1.
+    // `%PDF-1`, zeros, and a last group of one byte or of all three: 10,485,760 is 3 n + 1.
     let most = format!("JVBERi0x{}AA==", "AAAA".repeat(3_495_251));
     let more = format!("JVBERi0x{}", "AAAA".repeat(3_495_252));
     mill.client.post(&path, json!({"datei_base64": more})).refused(413, "ZU_GROSS");

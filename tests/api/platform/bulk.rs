@@ -15,7 +15,7 @@ fn post(client: &Client, place: &str, items: Value) -> Answer {
     client.post(&format!("/api/v1/{place}/stapel"), json!({"items": items}))
 }
 
-/// The statuses of the items, in their order.
+/// The statuses of the items, in order.
 fn statuses(answer: &Answer) -> Vec<i64> {
     answer.is(200)["data"].as_array().unwrap().iter().map(|item| item["status"].as_i64().unwrap()).collect()
 }
@@ -35,8 +35,11 @@ fn items_are_answered_in_their_order_as_if_each_had_come_alone() {
     }
     let id = answer.body["data"][0]["antwort"]["id"].as_str().unwrap();
     mill.client.get(&format!("/api/v1/kunden/{id}")).is(200);
-    // What fails after it wrote something takes nothing of its neighbours with it; a repeated item is the first again.
-    let beleg = |external_ref: &str, menge: i64| json!({"beleg_typ": "EL", "kundennummer": "Hof", "external_ref": external_ref, "items": [buy(menge, "C1")]});
+    // An item that fails after writing does not affect its neighbours; a repeated item returns the first one.
+    let beleg = |external_ref: &str, menge: i64| {
+        json!({"beleg_typ": "EL", "kundennummer": "Hof",
+        "external_ref": external_ref, "items": [buy(menge, "C1")]})
+    };
     let refused = json!({"beleg_typ": "EL", "kundennummer": "Hof",
         "items": [buy(5, "C2"), {"artikelnr": "W", "menge": 1, "charge_id": "0197f000-0000-7000-8000-000000000000"}]});
     let answer = post(&mill.client, "belege", json!([beleg("1", 5), refused, beleg("1", 5), beleg("2", 7)]));
@@ -47,7 +50,7 @@ fn items_are_answered_in_their_order_as_if_each_had_come_alone() {
     let hof = mill.partner_id("Hof");
     let erst = json!({"waage_id": 1, "gewicht_erst_kg": 40_000, "partner_id": hof});
     assert_eq!(statuses(&post(&mill.client, "wiegungen", json!([erst, {"waage_id": 1}]))), [201, 400]);
-    // The numbers have no gap, and the feed knows all of them.
+    // The numbers have no gap, and the feed contains all of them.
     let told = mill.client.get("/api/v1/aenderungen?seit=alles&arten=beleg,wiegung");
     assert_eq!(told.is(200)["data"].as_array().unwrap().len(), 3);
 }
@@ -80,7 +83,7 @@ fn two_hundred_are_taken_and_no_more() {
     ] {
         mill.send("POST", "/api/v1/kunden/stapel", &[], Some(body.as_bytes())).refused(400, code);
     }
-    // As much as an upload, and each item as much as alone.
+    // The request may be as large as an upload, and each item as large as alone.
     let long = |bytes: usize| json!({"name": "A", "notizen": "x".repeat(bytes)});
     let answer = post(&mill, "kunden", json!([long(2 << 20), long(10)]));
     assert_eq!(statuses(&answer), [413, 201]);
@@ -100,7 +103,7 @@ fn a_client_that_hangs_up_stops_no_item() {
         "POST /api/v1/kunden/stapel HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\nContent-Length: {length}\r\n\r\n"
     );
     TcpStream::connect(server.address).unwrap().write_all(format!("{head}{body}").as_bytes()).unwrap();
-    // It is carried out in thirteen batches, of which the first ones may be seen before the last.
+    // It is carried out in thirteen batches; the first ones may be visible before the last.
     while mill.get("/api/v1/kunden?limit=500").is(200)["data"].as_array().unwrap().len() < 200 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
@@ -115,7 +118,7 @@ fn each_item_is_one_of_the_day_s_requests_and_has_its_row() {
     let client = server.key_with(tenant, grant);
     let items: Vec<_> = (0..6).map(|at| json!({"name": format!("K{at}")})).collect();
     let answer = post(&client, "kunden", json!(items));
-    // The request itself is one of them.
+    // The request itself counts as one of them.
     assert_eq!(statuses(&answer), [201, 201, 201, 201, 429, 429]);
     assert_eq!(answer.body["data"][4]["antwort"]["error"], "TAGESLIMIT_ERREICHT");
     assert_eq!(answer.headers["x-ratelimit-remaining"], "0");
@@ -144,7 +147,7 @@ fn an_idempotency_key_holds_for_each_item() {
     assert_eq!(first.body["data"][1], again.body["data"][1]);
     assert_eq!(mill.get("/api/v1/kunden").is(200)["count"], 3);
     assert_eq!(statuses(&send(json!([{"name": "Anders"}]))), [409]);
-    // A key that no item could have is wrong for all of them.
+    // A key that is invalid for any item is refused for all of them.
     for key in ["ö".to_owned(), String::new(), "x".repeat(252)] {
         let body = json!({"items": [{"name": "A"}]}).to_string();
         let headers = [("idempotency-key", key.as_str())];

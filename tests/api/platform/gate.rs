@@ -1,5 +1,5 @@
-//! What every request meets before its route: key, path, method, scope, body, in the order of D19;
-//! and the audit row that it leaves behind.
+//! The checks before the route of every request: key, path, method, scope, body, in the order of D19; and the
+//! audit row it leaves.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,8 +18,8 @@ use crate::harness::{Answer, Client, NOON, Server};
 /// An id that no record has.
 const NOBODY: &str = "0197f000-0000-7000-8000-000000000000";
 
-/// The scope of each route with a key, as its row says; empty: any valid key. `docs/api.md` is where it is reviewed, and
-/// `tests/documents.rs` compares the two.
+/// The scope of each route with a key, from its row; empty means any valid key. The scopes are reviewed in
+/// `docs/api.md`, and `tests/documents.rs` compares the two.
 fn scopes() -> Vec<(String, &'static str)> {
     let keyed = routes::all().filter_map(|route| match route.access {
         Access::Open => None,
@@ -29,7 +29,7 @@ fn scopes() -> Vec<(String, &'static str)> {
     keyed.collect()
 }
 
-/// Sets the server's clock so many minutes after noon: answers 401 are limited per minute (D20).
+/// Sets the server's clock this many minutes after noon: answers 401 are limited per minute (D20).
 fn minute(server: &Server, minutes: usize) {
     let (hour, minute) = (10 + minutes / 60, minutes % 60);
     server.set_clock(&format!("2026-07-10T{hour:02}:{minute:02}:00Z"));
@@ -40,7 +40,7 @@ fn key_id(client: &Client) -> String {
     client.key.as_ref().unwrap().split('_').nth(1).unwrap().to_owned()
 }
 
-/// The answer without what differs from request to request.
+/// The answer without the parts that differ in each request.
 fn anonymous(answer: &Answer) -> Value {
     let mut body = answer.body.clone();
     body.as_object_mut().unwrap().remove("request_id");
@@ -50,20 +50,20 @@ fn anonymous(answer: &Answer) -> Value {
 /// The status of a request that no ordinary client sends.
 fn raw(server: &Server, request: &[u8]) -> u16 {
     let mut stream = TcpStream::connect(server.address).unwrap();
-    // The server may answer before it has read all.
+    // The server may answer before it has read everything.
     let _ = stream.write_all(request);
     let mut answer = [0u8; 12];
     stream.read_exact(&mut answer).unwrap();
     std::str::from_utf8(&answer[9..]).unwrap().parse().unwrap()
 }
 
-/// What is sent by whom, and the status and code that come back.
+/// Method, client, path and body of a request, and the expected status and code.
 type Case<'c> = (&'c str, &'c Client, &'c str, &'c str, Option<&'c str>, u16, &'c str);
 
 /// Method, path, status, key, tenant and subject of an audit row.
 type AuditRow = (String, String, u16, Option<String>, Option<i64>, Option<uuid::Uuid>);
 
-/// What unpacks has no bound; what is sent as it is needs no header.
+/// A compressed body could grow without bound, so it is refused; an uncompressed one needs no header.
 #[test]
 fn a_compressed_body_is_refused_and_401_says_what_is_missing() {
     let server = Server::start();
@@ -81,7 +81,7 @@ fn a_compressed_body_is_refused_and_401_says_what_is_missing() {
     }
 }
 
-/// Only a refusal makes a key be verified again; what the disk could not answer says nothing of the key.
+/// Only a refusal makes the server verify a key again; a disk error says nothing about the key.
 #[test]
 fn a_fault_of_the_disk_does_not_make_a_key_be_verified_again() {
     let server = Server::start();
@@ -95,7 +95,7 @@ fn a_fault_of_the_disk_does_not_make_a_key_be_verified_again() {
     let hash_of_other = "update api_key set hash = (select hash from api_key where id = ?1)";
     other_process.execute(hash_of_other, [key_id(&other_key)]).unwrap();
     mill.get("/api/v1/kunden").is(200);
-    // The control: one that was refused is, and fails by the hash of the other key.
+    // Control: after a refusal the key is verified again, and fails because of the other key's hash.
     other_process.execute_batch("update api_key set aktiv = 0").unwrap();
     mill.get("/api/v1/kunden").refused(401, "API_KEY_DEAKTIVIERT");
     other_process.execute_batch("update api_key set aktiv = 1").unwrap();
@@ -249,7 +249,7 @@ fn a_key_opens_its_routes_and_no_other() {
     }
 }
 
-/// Where the server answers a key otherwise than a table of routes and scopes says.
+/// The routes where the server's answer to a key differs from a table of routes and scopes.
 fn deviations(table: &[(String, &str)], clients: &[(&str, Client)], refused: &[&Client]) -> Vec<String> {
     let mut found = Vec::new();
     for (route, scope) in table {
@@ -264,7 +264,7 @@ fn deviations(table: &[(String, &str)], clients: &[(&str, Client)], refused: &[&
         }
         for client in refused {
             let status = client.send(method, &path, &[], body).status;
-            // From the eleventh in a minute on a stranger is told to wait.
+            // From the eleventh request in a minute, a stranger is told to wait.
             found.extend((![401, 429].contains(&status)).then(|| format!("{route} without a key: {status}")));
         }
     }
@@ -282,7 +282,7 @@ fn every_route_with_every_single_scope_answers_as_specified() {
     assert!(server.cli(&["key", "deactivate", &key_id(&off)]).status.success());
     let scopes = scopes();
     assert_eq!(deviations(&scopes, &clients, &[&nobody, &off]), Vec::<String>::new());
-    // The control: a table that is wrong in one place, and a key that is not deactivated.
+    // Control: a table with one wrong entry, and a key that is not deactivated.
     let swapped = |scope: &'static str| if scope == "kasse:read" { "kunden:read" } else { scope };
     let wrong: Vec<_> = scopes.iter().map(|(route, scope)| (route.clone(), swapped(scope))).collect();
     assert_eq!(deviations(&wrong, &clients, &[]).len(), 2, "one key too many, one too few");
@@ -304,7 +304,7 @@ fn a_deactivation_holds_from_the_next_request_on() {
     }
 }
 
-/// Who does not hold the whole key learns nothing of it; the audit log names a whole one (D19).
+/// A client without the whole key learns nothing about it; the audit log names a key only if it was whole (D19).
 #[test]
 fn only_who_holds_the_whole_key_is_told_that_it_is_deactivated() {
     let mut server = Server::start();
@@ -320,7 +320,7 @@ fn only_who_holds_the_whole_key_is_told_that_it_is_deactivated() {
         off.get("/api/v1/laender").refused(401, "API_KEY_DEAKTIVIERT");
         wrong.get("/api/v1/laender").refused(401, "API_KEY_UNGUELTIG");
     }
-    // What is in the journal is taken in.
+    // A restart moves the journal into the log.
     server.restart();
     let named = server.cli(&["--json", "audit", "list", "--status", "401", "--key", &key_id(&off)]);
     let rows: Value = serde_json::from_slice(&named.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! Idempotency-Key: a POST that is sent again is answered as before, and done once (D19).
+//! Idempotency-Key: a repeated POST gets the same answer, and is carried out once (D19).
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -115,7 +115,7 @@ fn answers_are_kept_for_seven_days_and_then_dropped() {
     post(&mill, KUNDEN, "b", &body).is(201);
     post(&mill, KUNDEN, "a", &json!({"name": "Meier"})).is(201);
     assert_eq!(count(&mill, KUNDEN), 3);
-    // Both go by themselves, whether or not somebody sends a key again.
+    // Both expire by themselves, whether or not a key is sent again.
     server.restart_at("2026-07-25T10:00:00Z");
     server.client(mill.tenant, mill.key).get(KUNDEN).is(200);
     server.restart();

@@ -1,4 +1,4 @@
-//! Master data from files: the real command line beside a running server (D22).
+//! Importing master data from files: the real command line beside a running server (D22).
 
 use std::process::Output;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::harness::{Client, Server, data};
 
-/// What the command line came to.
+/// The result of an import by the command line.
 pub struct Import {
     output: Output,
 }
 
 impl Import {
-    /// created, changed, unchanged.
+    /// Counts of created, changed and unchanged records.
     #[track_caller]
     pub fn counts(&self) -> [u64; 3] {
         assert_eq!(self.output.status.code(), Some(0), "{}", self.said());
@@ -20,12 +20,12 @@ impl Import {
         ["created", "changed", "unchanged"].map(|name| counts[name].as_u64().unwrap())
     }
 
-    /// What was said to a person.
+    /// The messages to a person.
     pub fn said(&self) -> String {
         String::from_utf8(self.output.stderr.clone()).unwrap()
     }
 
-    /// Asserts that the file was refused and the sentence names all of these.
+    /// Asserts that the file was refused with all of these texts.
     #[track_caller]
     pub fn refused(&self, named: &[&str]) {
         assert_eq!(self.output.status.code(), Some(1), "{}", self.said());
@@ -54,7 +54,7 @@ pub fn import(server: &Server, mill: &Client, kind: &str, file: &str) -> Import 
     import_with(server, mill, kind, file.as_bytes(), &[])
 }
 
-/// The rows of a list without what each company has of its own.
+/// The rows of a list without the values that differ in each company.
 fn rows(mill: &Client, path: &str) -> Vec<Value> {
     let answer = mill.get(&format!("{path}?limit=5000"));
     let body = answer.is(200);
@@ -67,13 +67,13 @@ fn rows(mill: &Client, path: &str) -> Vec<Value> {
     rows
 }
 
-/// Everything that clients see of the master data, ids and instants included.
+/// Everything that clients see of the master data, including ids and instants.
 fn everything(mill: &Client) -> Vec<Value> {
     let lists = ["kunden", "artikel", "artikelgruppen", "chargen"];
     lists.iter().map(|name| mill.get(&format!("/api/v1/{name}?limit=5000")).is(200).clone()).collect()
 }
 
-/// One file of each kind, in an order in which they can be imported.
+/// One file of each kind, in a valid order of import.
 const FILES: [(&str, &str); 6] = [
     ("artikelgruppen", "kuerzel;name;nummer;mwst_satz\nGE;Getreide;1;7\nOE;Öle;2;7,8\n"),
     ("vertriebler", "id;name\n4;Eva Groß\n;Jörg Klein\n"),
@@ -116,7 +116,7 @@ fn the_same_files_again_change_nothing() {
     for (field, value) in expected.as_object().unwrap() {
         assert_eq!(&kunde[field], value, "{field}");
     }
-    // A group is named by kuerzel, nummer or name.
+    // A group can be given by kuerzel, nummer or name.
     let gruppen = mill.get("/api/v1/artikel").body["data"].as_array().unwrap().clone();
     let gruppen: Vec<_> = gruppen.iter().map(|artikel| artikel["gruppe"].as_str().unwrap()).collect();
     assert_eq!(gruppen, ["Getreide", "Öle", "Getreide"]);
@@ -151,7 +151,7 @@ fn every_form_of_file_says_the_same() {
     let head = ["artikelnummer", "bezeichnung", "preis", "chargenpflichtig"];
     let cells = |price| ["R1", "\"Öl; kalt, \"\"nativ\"\"\"", price, "true"];
     let table = |separator: &str, price: &'static str| {
-        // One sign separates the decimals of a whole file.
+        // One file uses one decimal separator.
         let small = if !price.contains(',') {
             "0.25"
         } else if separator == "," {
@@ -185,7 +185,7 @@ fn every_form_of_file_says_the_same() {
         let mill = server.company(name);
         let imported = import_with(&server, &mill, "artikel", &file, &[]);
         assert_eq!(imported.counts(), [2, 0, 0], "{name}");
-        // Of a table the sign of decimals is said, and nothing else but the way back.
+        // For a table the output names the decimal separator, and otherwise only how to undo the import.
         let said = imported.said();
         let lines: Vec<&str> = said.lines().map(|line| line.split(": ").next().unwrap()).collect();
         let back = "Zurücknehmen lässt es sich mit";
@@ -416,7 +416,7 @@ fn opening_stock_is_that_of_a_new_batch() {
     assert_eq!(run("100,000").counts(), [0, 0, 1]);
     let items = json!([{"artikelnr": "W", "menge": 40, "charge_id": charge()["id"]}]);
     mill.post("/api/v1/belege", json!({"beleg_typ": "LS", "kundennummer": "K-1001", "items": items})).is(201);
-    // What was sold meanwhile does not count: the file is compared with what was imported.
+    // Sales in the meantime do not count: the file is compared with what was imported.
     assert_eq!(run("100").counts(), [0, 0, 1]);
     assert_eq!(run("").counts(), [0, 0, 1]);
     run("60").refused(&["Zeile 2", "bestand", "Inventur"]);
@@ -439,7 +439,7 @@ fn a_wrong_call_says_why() {
     let unknown = run(&["import", "kundn", path, "--tenant", "Andere"]);
     assert!(!unknown.output.status.success() && unknown.said().contains("kundn"), "{}", unknown.said());
     assert_eq!(mill.get("/api/v1/kunden").body["count"], 0);
-    // A company is named by its name, too, and only that company has the record.
+    // A company can be given by name, and only that company gets the record.
     assert_eq!(run(&["--json", "import", "kunden", path, "--tenant", "Mühle Süd"]).counts(), [1, 0, 0]);
     assert_eq!(mill.get("/api/v1/kunden").body["count"], 1);
     assert_eq!(run(&["--json", "import", "kunden", path, "--tenant", "Andere"]).counts(), [1, 0, 0]);
@@ -453,7 +453,7 @@ fn an_imported_kunden_id_is_kept_and_counted_on() {
     assert_eq!(import(&server, &mill, "kunden", row).counts(), [1, 0, 0]);
     let taken = r#"{"kundennr": "B", "name": "B", "kunden_id": 40}"#;
     import(&server, &mill, "kunden", taken).refused(&["Zeile 1", "kunden_id"]);
-    // It is immutable (D1).
+    // The field cannot be changed (D1).
     let moved = r#"{"kundennr": "A", "name": "A", "kunden_id": 41}"#;
     import(&server, &mill, "kunden", moved).refused(&["Zeile 1", "kunden_id"]);
     let next = mill.post("/api/v1/kunden", json!({"name": "C"}));
@@ -462,12 +462,12 @@ fn an_imported_kunden_id_is_kept_and_counted_on() {
     assert_eq!((&found["kundennr"], &found["kunden_id"]), (&json!("A"), &json!(40)));
 }
 
-/// A pipe with this text for whoever reads it.
+/// Creates a named pipe that delivers this text to its reader.
 #[cfg(unix)]
 fn pipe(path: &std::path::Path, text: &'static str) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     let path = path.to_owned();
-    // Where nobody reads it, it waits until the tests are over.
+    // Without a reader this thread blocks until the tests end.
     std::thread::spawn(move || std::fs::write(path, text));
 }
 

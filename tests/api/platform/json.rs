@@ -1,4 +1,4 @@
-//! Bodies as nobody should send them: JSON at its edges (D18). Wrong types are in `tabelle/described.rs`.
+//! Malformed and unusual JSON bodies (D18). Wrong types are in `tabelle/described.rs`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};
 
-/// Everything that a refused request must leave alone.
+/// Counts of everything that a refused request must not change.
 const COUNTS: &str = "select (select count(*) from kunde) || ' ' || (select count(*) from wiegung) || ' ' ||
     (select count(*) from charge) || ' ' || (select count(*) from beleg) || ' ' ||
     (select count(*) from beleg_position) || ' ' || (select count(*) from lagerbewegung) || ' ' ||
@@ -144,7 +144,7 @@ fn numbers_beyond_measure_are_refused() {
         let answer = mill.send("POST", "/api/v1/wiegungen", &[], Some(&first));
         assert_eq!(answer.refused(400, "FELD_UNGUELTIG")["feld"], "gewicht_erst_kg", "{shown}");
         let days = format!(r#"{{"name":"A","zahlungsziel_tage":{number}}}"#).into_bytes();
-        // D19: out of range, but a number of 10^12 or more is FELD_UNGUELTIG.
+        // D19: a value out of range gets another code, but a number of 10^12 or more gets FELD_UNGUELTIG.
         assert_eq!(send(&mill, &days).refused(400, "FELD_UNGUELTIG")["feld"], "zahlungsziel_tage", "{shown}");
     }
     for number in ["3651000", "2147483648", "-1"] {

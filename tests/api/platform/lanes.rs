@@ -1,5 +1,4 @@
-//! Two lanes of readers: a statement that takes long changes lanes by itself, and short reads do
-//! not wait for it.
+//! The two lanes of readers: a long statement moves to the slow lane by itself, and short reads do not wait for it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,13 +10,13 @@ use serde_json::json;
 
 use crate::harness::{Client, Server};
 
-/// Articles of the company: a search walks all of them.
+/// Articles of the company; a search examines all of them.
 const ARTICLES: i64 = 150_000;
 
-/// Thousands of SQLite's steps that a statement may take in place (`db::readers`).
+/// Thousands of SQLite steps that a statement may take in place (`db::readers`).
 const STEPS_IN_PLACE: usize = 100;
 
-/// Gives a company so many articles.
+/// Gives a company this many articles.
 pub fn fill(database: &Path, tenant: i64, articles: i64) {
     let connection = open_writer(database).unwrap();
     connection
@@ -32,7 +31,7 @@ pub fn fill(database: &Path, tenant: i64, articles: i64) {
         .unwrap();
 }
 
-/// Thousands of steps of a search that finds nothing.
+/// Thousands of steps of a search without hits.
 fn steps_of_a_search(server: &Server, tenant: i64) -> usize {
     let connection = open_writer(&server.database).unwrap();
     let looks = Arc::new(AtomicUsize::new(0));
@@ -95,18 +94,18 @@ fn a_long_search_changes_lanes_and_short_reads_do_not_wait_for_it() {
     });
     assert_eq!(short, 200);
     assert!(long >= 8, "each searching client was answered at least once, {long} in all");
-    // In one lane eight clients would search eight times while a ninth reads once.
+    // With a single lane, eight clients would search eight times while a ninth reads once.
     assert!(long < 4 * short, "{short} short reads, {long} long ones");
 }
 
-/// How many requests went on on the slow lane so far.
+/// How many requests have moved to the slow lane so far.
 fn slow(client: &Client) -> usize {
     let metrics = String::from_utf8(client.get("/metrics").bytes).unwrap();
     let line = metrics.lines().find_map(|line| line.strip_prefix("partnerd_slow_lane_total "));
     line.unwrap_or_else(|| panic!("no figure in {metrics}")).parse().unwrap()
 }
 
-/// The clock of the server stands still, so that a key gets nothing back.
+/// The clock of the server stands still, so that a key regains no credit.
 #[test]
 fn who_searches_on_and_on_beside_others_does_so_on_the_slow_lane() {
     let server = Server::start();
@@ -120,7 +119,7 @@ fn who_searches_on_and_on_beside_others_does_so_on_the_slow_lane() {
     assert!((10..STEPS_IN_PLACE).contains(&looks), "a search takes {looks} thousand steps");
     let search =
         |client: &Client| assert_eq!(client.get("/api/v1/artikel?suche=nirgends").is(200)["count"], 0);
-    // `CREDIT_TICKS` (`platform::gate::shares`), and more.
+    // More than `CREDIT_TICKS` (`platform::gate::shares`).
     (0..2_000 / looks).for_each(|_| search(&mill));
     assert_eq!(slow(&mill), 0, "as long as nobody else asks for anything");
     other.get("/api/v1/kunden/x").refused(404, "NICHT_GEFUNDEN");
@@ -138,7 +137,7 @@ fn who_searches_on_and_on_beside_others_does_so_on_the_slow_lane() {
     assert_eq!(slow(&mill), 2, "when it is paid back");
 }
 
-/// The same for bodies: each megabyte is paid back in 51 ms.
+/// The same for bodies: each megabyte is regained in 51 ms.
 #[test]
 fn who_uploads_on_and_on_beside_others_waits() {
     let server = Server::start();
@@ -158,8 +157,8 @@ fn who_uploads_on_and_on_beside_others_waits() {
     assert!(taken >= Duration::from_millis(1_400), "{taken:?}");
 }
 
-/// What is looked at between the steps of a statement is counted, too: of 40,000 texts of customers the second word is
-/// looked for only where the first one is.
+/// Work between the steps of a statement counts, too: of 40,000 texts of customers, the second word is only
+/// searched in those that contain the first.
 #[test]
 fn a_search_of_customers_changes_lanes_by_the_texts_that_it_looks_at() {
     let server = Server::start();

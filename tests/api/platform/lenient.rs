@@ -1,4 +1,4 @@
-//! What is taken although it is spelled otherwise (D18).
+//! Requests that are accepted although spelled differently (D18).
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ fn one_slash_at_the_end_of_a_path_is_as_none() {
     for path in ["/api/v1/kunden//", "/api/v1//kunden", "/api/v1/nichts/"] {
         mill.get(path).refused(404, "NICHT_GEFUNDEN");
     }
-    // With the slash it is the same request.
+    // With the trailing slash it is the same request.
     let send = |path: &str| {
         mill.send("POST", path, &[("Idempotency-Key", "a")], Some(br#"{"name": "Gut"}"#)).is(201).clone()
     };
@@ -81,7 +81,7 @@ fn a_field_is_understood_by_the_name_that_another_route_has_for_it() {
         json!({"kundennr": "L-1", "artikelnummer": "W", "anliefermenge_kg": 5, "notizen": "nass"}),
     )
     .hints("FELD_ALIAS");
-    // Which of two names counts is not ours to choose; strict clients may send the other name, too.
+    // The service does not choose between two names for one field; strict clients may send the other name, too.
     let both = json!({"beleg_typ": "RE", "kundennummer": "L-1", "kundennr": "L-2",
         "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
     mill.post("/api/v1/belege", both.clone()).hints("UNBEKANNTES_FELD");
@@ -90,9 +90,10 @@ fn a_field_is_understood_by_the_name_that_another_route_has_for_it() {
         mill.send("POST", "/api/v1/belege", &strict, Some(body.to_string().as_bytes()))
     };
     send(&both).refused(400, "UNBEKANNTES_FELD");
-    let alias = json!({"beleg_typ": "RE", "kundennr": "L-1", "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
+    let alias = json!({"beleg_typ": "RE", "kundennr": "L-1",
+        "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1}]});
     send(&alias).hints("FELD_ALIAS");
-    // A wrong value is named as it was sent.
+    // A refusal names a wrong value as it was sent.
     let wrong = json!({"beleg_typ": "RE", "kundennr": 7, "items": [{"bezeichnung": "Fracht", "menge": 1}]});
     assert_eq!(mill.post("/api/v1/belege", wrong).refused(400, "FELD_UNGUELTIG")["feld"], "kundennr");
 }
@@ -120,7 +121,8 @@ fn everything_that_cannot_be_read_is_named_at_once() {
     let mut named = named;
     named.sort_unstable();
     assert_eq!(named, expected);
-    let many = json!({"beleg_typ": "AN", "kundennummer": "L-1", "items": vec![json!({"menge": "x", "ep_netto": "x"}); 1_000]});
+    let many = json!({"beleg_typ": "AN", "kundennummer": "L-1",
+        "items": vec![json!({"menge": "x", "ep_netto": "x"}); 1_000]});
     let refused = mill.post("/api/v1/belege", many);
     assert_eq!(refused.refused(400, "FELD_UNGUELTIG")["details"]["fehler"].as_array().unwrap().len(), 1_000);
     let single = mill.post("/api/v1/kunden", json!({"name": "Hof", "plz": 7}));

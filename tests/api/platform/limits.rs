@@ -1,4 +1,4 @@
-//! What a key may do in a day and an address in a minute (D20).
+//! Limits of a key per day and of an address per minute (D20).
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, NOON, Server};
 
-/// A key with a daily limit of its own.
+/// A key with its own daily limit.
 fn limited(server: &Server, tenant: i64, daily_limit: u32) -> Client {
     let scopes = Scope::ALL.iter().copied().collect();
     server.key_with(tenant, Grant { scopes, daily_limit: Some(daily_limit), ..Grant::default() })
 }
 
-/// limit, remaining, reset of an answer.
+/// limit, remaining and reset of an answer.
 fn allowance(answer: &Answer) -> [&str; 3] {
     ["limit", "remaining", "reset"].map(|name| answer.headers[&format!("x-ratelimit-{name}")].as_str())
 }
@@ -126,20 +126,20 @@ fn the_limit_of_a_key_ends_at_midnight_utc_and_refusals_are_not_counted() {
     three.post("/api/v1/kunden", json!({"name": "Müller"})).refused(429, "TAGESLIMIT_ERREICHT");
     three.get("/api/v1/nichts").refused(429, "TAGESLIMIT_ERREICHT");
     other.get("/api/v1/laender").is(200);
-    // Midnight in Berlin was two hours ago; what counts is midnight in UTC.
+    // Midnight in Berlin was two hours ago; midnight in UTC counts.
     server.set_clock("2026-10-25T00:00:00Z");
     let next = three.get("/api/v1/laender");
     assert_eq!((next.status, allowance(&next)), (200, ["3", "2", "86400"]));
-    // The hour that comes twice in Berlin comes once in UTC.
+    // The hour that occurs twice in Berlin occurs once in UTC.
     server.set_clock("2026-10-25T01:30:00Z");
     assert_eq!(allowance(&three.get("/api/v1/laender")), ["3", "1", "81000"]);
-    // In spring an hour is missing in Berlin, and none in UTC.
+    // In spring Berlin skips an hour, UTC does not.
     let spring = limited(&server, mill.tenant, 9);
     for (at, left) in [("2027-03-28T00:59:59Z", "82801"), ("2027-03-28T01:00:00Z", "82800")] {
         server.set_clock(at);
         assert_eq!(spring.get("/api/v1/laender").headers["x-ratelimit-reset"], left);
     }
-    // A clock that is put back finds the day before as it was.
+    // After a clock is put back, the counts of the previous day still apply.
     server.set_clock("2026-10-24T23:59:59Z");
     three.get("/api/v1/laender").refused(429, "TAGESLIMIT_ERREICHT");
 }
@@ -161,7 +161,7 @@ fn the_list_of_keys_says_what_each_was_used_for() {
     assert!(keys[1]["last_used"].as_str().is_some_and(|at| at.ends_with('Z')), "{keys}");
 }
 
-/// A server behind a proxy on the same machine, which says where requests come from.
+/// A server behind a proxy on the same machine, which passes on the addresses of clients.
 fn behind_proxy(critical: &[&str]) -> Server {
     let critical_routes = critical.iter().map(|route| (*route).to_owned()).collect();
     let proxies = vec!["127.0.0.1/32".parse().unwrap()];
@@ -186,7 +186,7 @@ fn the_eleventh_request_without_a_key_in_a_minute_is_429() {
     refused.refused(429, "ZU_VIELE_ANFRAGEN");
     assert_eq!(refused.headers["retry-after"], "60");
     from(&wrong, "198.51.100.7", "/api/v1/kunden").refused(429, "ZU_VIELE_ANFRAGEN");
-    // Open paths and valid keys from the same address never suffer; another address has its own ten.
+    // Open paths and valid keys from the same address are unaffected; another address has its own ten.
     from(&nobody, "198.51.100.7", "/api/v1").is(200);
     from(&mill, "198.51.100.7", "/api/v1/kunden").is(200);
     from(&nobody, "198.51.100.8", "/api/v1/kunden").refused(401, "API_KEY_FEHLT");
@@ -207,7 +207,7 @@ fn an_ipv6_network_is_one_address_and_strangers_are_not_believed() {
     }
     from(&nobody, "2001:db8:1:2:ffff::1", "/api/v1/kunden").refused(429, "ZU_VIELE_ANFRAGEN");
     from(&nobody, "2001:db8:1:3::1", "/api/v1/kunden").refused(401, "API_KEY_FEHLT");
-    // Without a proxy of ours the header says nothing.
+    // Without a trusted proxy the header is ignored.
     let direct = Server::start();
     let mill = direct.company("Mühle");
     let nobody = direct.client(mill.tenant, None);
@@ -246,7 +246,7 @@ fn a_flood_is_one_audit_row_an_address_and_minute() {
     server.restart();
     let nobody = server.client(mill.tenant, None);
     server.set_clock("2026-07-10T10:00:30Z");
-    // A new process begins to count anew: ten more are 401.
+    // A new process starts counting again: ten more requests get 401.
     for _ in 0..15 {
         from(&nobody, "198.51.100.7", "/api/v1/kunden");
     }
@@ -263,7 +263,7 @@ fn a_flood_is_one_audit_row_an_address_and_minute() {
     assert_eq!(server.sql::<i64>("select count(*) from audit_flut"), 0);
 }
 
-/// Its MAC is asked first: even the hash that is kept does not help it, for nobody looks at that.
+/// The MAC of a key is checked first: even a stored hash that matches does not help, as it is not looked at.
 #[test]
 fn a_key_whose_mac_fails_costs_no_hash() {
     let server = Server::start();
@@ -287,8 +287,8 @@ fn a_key_whose_mac_fails_costs_no_hash() {
     mill.get("/api/v1/kunden").is(200);
 }
 
-/// Waits until the database has counted so many requests of floods. What is still in the journal when its minute
-/// ends has a row of its own in the log.
+/// Waits until the database has counted this many requests of floods. Requests still in the journal when
+/// their minute ends get another row in the log.
 fn wait_for_floods(server: &Server, requests: i64) {
     let last = Instant::now() + Duration::from_secs(120);
     while server.sql::<i64>("select coalesce(sum(anzahl), 0) from audit_flut") < requests {
@@ -297,7 +297,7 @@ fn wait_for_floods(server: &Server, requests: i64) {
     }
 }
 
-/// What the log has of a key in rows that stand for several requests, oldest first.
+/// The log's rows for a key that stand for several requests, oldest first.
 fn counted(server: &Server, client: &Client) -> String {
     let key = client.key.as_ref().unwrap().split('_').nth(1).unwrap();
     server.sql(&format!(
@@ -323,7 +323,7 @@ fn a_key_that_goes_on_far_beyond_its_limit_is_counted_and_no_longer_listed() {
     wait_for_floods(&server, 105);
     server.set_clock("2026-07-10T10:01:00Z");
     beyond("127.0.0.1", 5);
-    // Another key from the same address has a row for each request.
+    // Another key from the same address gets a row for each request.
     let id = mill.post("/api/v1/kunden", json!({"name": "Müller"})).id();
     mill.get(&format!("/api/v1/kunden/{id}")).is(200);
     server.expect_no_audit_rows();
@@ -368,7 +368,7 @@ fn a_flood_from_an_ipv6_network_is_one_row_and_others_in_it_have_rows_of_their_o
     assert_eq!(server.sql::<i64>("select count(*) from audit_flut"), 0);
 }
 
-/// The statuses that so many threads at once get for the same request.
+/// Sends the same request from this many threads at once; returns the statuses.
 fn at_once(client: &Client, threads: usize) -> Vec<u16> {
     let begin = Barrier::new(threads);
     let ask = || {
@@ -386,7 +386,7 @@ fn all_of_many_first_requests_with_one_key_are_answered() {
     let mut server = Server::start();
     let mill = server.company("Mühle");
     assert_eq!(at_once(&mill, 320), [200; 320]);
-    // After a restart no key is verified.
+    // After a restart no key has been verified yet.
     server.restart();
     let mill = server.client(mill.tenant, mill.key.clone());
     assert_eq!(at_once(&mill, 320), [200; 320]);

@@ -1,4 +1,4 @@
-//! What holds for every list: limit, offset, count, and no silent cut (D16).
+//! Rules for every list: limit, offset, count, and no silent cut (D16).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Server};
 use crate::trade::lager::{Mill, buy};
 
-/// The paths of all lists, with two rows or more in each that stands in `filled`.
+/// The paths of all lists, with at least two rows in each list named in `filled`.
 fn lists(mill: &Mill<'_>) -> Vec<String> {
     let groups = r#"[{"name": "A", "nummer": 1}, {"name": "B", "nummer": 2}]"#;
     mill.server.import(&mill.client, "artikelgruppen", groups);
@@ -75,7 +75,7 @@ fn lists(mill: &Mill<'_>) -> Vec<String> {
     routes::all().filter(|route| is_list(route)).map(|route| path(route.pattern)).collect()
 }
 
-/// The rows of a page, and the count of all.
+/// The rows of a page, and the total count.
 fn page(answer: &Answer) -> (Vec<Value>, usize) {
     let body = answer.is(200);
     match body.as_array() {

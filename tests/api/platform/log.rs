@@ -9,23 +9,24 @@ use serde_json::json;
 
 use crate::harness::{Client, Server};
 
-/// What the log may have in bytes.
+/// Maximum size of the log in bytes.
 const AT_MOST: u64 = 64 << 20;
 
 /// Bytes of an attachment before Base64.
 const ATTACHMENT: usize = 768 << 10;
 
-/// Who writes at once.
+/// Number of concurrent writers.
 pub const WRITERS: usize = 16;
 
-/// Something that Base64 of this length stands for; each is another.
+/// A Base64 text of this length, different for each number.
 fn attachment(number: usize) -> String {
     let mut text = format!("{number:08}");
     text.push_str(&"QUJD".repeat(ATTACHMENT / 3 - 2));
     text
 }
 
-/// Lets clients upload attachments until so many bytes have come in and `is_over`; how long the log became.
+/// Lets clients upload attachments until so many bytes have arrived and `is_over`; returns the longest size
+/// of the log.
 pub fn longest_log(server: &Server, mill: &Client, bytes: usize, is_over: impl Fn() -> bool + Sync) -> u64 {
     let customer = mill.post("/api/v1/kunden", json!({"name": "Kunde"})).id();
     let path = format!("/api/v1/kunden/{customer}/dokumente");
@@ -53,7 +54,7 @@ pub fn longest_log(server: &Server, mill: &Client, bytes: usize, is_over: impl F
     longest.into_inner()
 }
 
-/// Articles of the company: a search for what is nowhere walks all of them, for some tenths of a second.
+/// Articles of the company: a search without hits examines all of them, for some tenths of a second.
 fn fill(server: &Server, tenant: i64) {
     let connection = open_writer(&server.database).unwrap();
     connection
@@ -83,7 +84,7 @@ fn long_lists_one_after_the_other_do_not_make_the_log_grow() {
             scope.spawn(move || {
                 while reading.load(Ordering::SeqCst) {
                     let answer = mill.send_unchecked("GET", "/api/v1/artikel?suche=nirgends", &[], None);
-                    // What is stopped again and again is answered 503, and the client comes again.
+                    // A read that was stopped again and again is answered with 503, and the client tries again.
                     match answer.status {
                         200 => drop(read.fetch_add(1, Ordering::SeqCst)),
                         _ => drop(answer.refused(503, "NICHT_VERFUEGBAR")),
@@ -92,7 +93,7 @@ fn long_lists_one_after_the_other_do_not_make_the_log_grow() {
             });
         }
         let longest = longest_log(&server, &mill, 250 << 20, || true);
-        // Who was stopped again and again has its answer at the latest when nobody writes any more.
+        // A read that was stopped again and again gets its answer at the latest when nobody writes any more.
         while read.iter().any(|read| read.load(Ordering::SeqCst) == 0) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -1,4 +1,4 @@
-//! What every request meets, whatever its resource.
+//! Tests of what applies to every request, whatever its resource.
 
 pub mod again;
 pub mod attacks;

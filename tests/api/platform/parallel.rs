@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server};
 
-/// Runs `work` on so many threads that all begin at once; what they came to, in their order.
+/// Runs `work` on this many threads that all start at once; returns the results in order.
 fn at_once<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(threads);
     let (work, barrier) = (&work, &barrier);
@@ -26,7 +26,7 @@ fn count(answers: &[Answer], status: u16) -> usize {
     answers.iter().filter(|answer| answer.status == status).count()
 }
 
-/// The values of a field of the answers with this status.
+/// The values of a field in the answers with this status.
 fn values(answers: &[Answer], status: u16, field: &str) -> BTreeSet<String> {
     let answers = answers.iter().filter(|answer| answer.status == status);
     answers.map(|answer| answer.body[field].as_str().unwrap().to_owned()).collect()
@@ -37,7 +37,7 @@ fn numbers(series: &str, last: usize) -> BTreeSet<String> {
     (1..=last).map(|number| format!("{series}-2026-{number:05}")).collect()
 }
 
-/// A customer 1 and a batch of 1,000 kg of wheat from him; the batch's id.
+/// Creates customer 1 and a batch of 1,000 kg of wheat from him; returns the id of the batch.
 fn stock(server: &Server, mill: &Client) -> String {
     let wheat = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
         "ep_netto": "0.20", "mwst_satz": 7, "chargenpflichtig": true}]);
@@ -109,7 +109,7 @@ fn invoices_refused_after_they_were_written_leave_nothing() {
     let server = Server::start();
     let mill = server.company_with("Mühle", &[("negativbestand", "ablehnen")]);
     let batch = stock(&server, &mill);
-    // What nobody knows is noted once, however often the writer runs the request.
+    // An unknown field is recorded once, however often the writer runs the request.
     let mut body = invoice(json!(100), &batch);
     body["unbekannt"] = json!(1);
     let body = body.to_string();
@@ -202,7 +202,7 @@ fn finalising_and_cancelling_at_once_end_in_one_state() {
         let refusals = BTreeSet::from(["BELEG_NICHT_STORNIERBAR".to_owned()]);
         assert_eq!(values(cancelled, 400, "error"), refusals, "round {round}");
         let cancelled = cancelled.iter().find(|answer| answer.status == 200).unwrap();
-        // D4: only a finalised invoice gets a counter document.
+        // D4: only a finalised invoice gets a storno document.
         match finalised.status {
             200 => {
                 assert!(cancelled.body["storno_beleg_id"].is_string(), "round {round}: {}", cancelled.body)
@@ -246,7 +246,7 @@ fn deliveries_and_invoices_at_once_move_every_quantity_once() {
     assert_eq!(count(&answers, 201), 64);
     let expected: BTreeSet<String> = numbers("LS", 32).union(&numbers("RE", 32)).cloned().collect();
     assert_eq!(values(&answers, 201, "beleg_nummer"), expected);
-    // D8: 160 kg delivered and the same 160 kg invoiced, in whatever order they came.
+    // D8: 160 kg delivered and the same 160 kg invoiced, in any order.
     assert_eq!(left(&mill), "840.000");
 }
 

@@ -1,4 +1,4 @@
-//! Faults that were found by reading, each of which must not come back.
+//! Bugs that were found by reading; none may come back.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::harness::{Client, Server};
 use crate::platform::audit::{row, write_segment};
 
-/// A company with a tracked article in kg, a supplier L-1, a second one L-2 and a customer K-1.
+/// Creates a company with a tracked article in kg, suppliers L-1 and L-2, and a customer K-1.
 fn mill(server: &Server) -> Client {
     let mill = server.company("Mühle");
     let articles =
@@ -79,7 +79,7 @@ fn a_damaged_journal_keeps_nobody_from_writing() {
         let id = id.replace('-', "").to_uppercase();
         server.sql::<i64>(&format!("select count(*) from audit where hex(request_id) = '{id}'"))
     };
-    // The route of another version is unknown here; the row is kept without it.
+    // A route of another version is unknown here; its row is kept without the route.
     assert_eq!((rows(&id), rows(other)), (1, 1));
     assert_eq!(server.sql::<i64>("select count(*) from audit where route_id is null"), 1);
 }

@@ -1,4 +1,4 @@
-//! What comes without a valid key fills no log (D20), and the journal has bounds of its own.
+//! Requests without a valid key cannot fill the log (D20), and the journal has its own bounds.
 
 use std::sync::Arc;
 use std::thread::sleep;
@@ -21,7 +21,8 @@ fn from(client: &Client, address: &str, path: &str) -> Answer {
     client.send("GET", path, &[("X-Forwarded-For", address)], None)
 }
 
-/// What the log has of requests without a key in rows that stand for several, and rows that stand for one.
+/// The log's rows for requests without a key: those that stand for several, and the number of those that
+/// stand for one.
 fn rows(server: &Server, address: &str) -> (String, i64) {
     let of = format!("from audit where key_id is null and adresse = '{address}'");
     let counted = format!(
@@ -31,7 +32,7 @@ fn rows(server: &Server, address: &str) -> (String, i64) {
     (server.sql(&counted), server.sql(&format!("select count(*) {of} and anzahl = 1")))
 }
 
-/// Waits until so many requests are counted in the database: a minute that ends meanwhile has its row twice.
+/// Waits until the database has counted this many requests; a minute that ends meanwhile gets two rows.
 fn wait_for_counts(server: &Server, requests: i64) {
     let last = Instant::now() + Duration::from_secs(120);
     let counted = "select coalesce(sum(anzahl), 0) from (select anzahl from audit where anzahl > 1
@@ -51,7 +52,7 @@ fn a_stranger_has_sixty_rows_a_minute_and_one_that_counts_the_others() {
     for _ in 0..200 {
         from(&nobody, "198.51.100.7", "/api/v1").is(200);
     }
-    // Another address is apart; an IPv6 network is one.
+    // Each address is counted apart; an IPv6 network counts as one.
     for _ in 0..60 {
         from(&nobody, "198.51.100.8", "/api/v1").is(200);
     }
@@ -59,11 +60,11 @@ fn a_stranger_has_sixty_rows_a_minute_and_one_that_counts_the_others() {
         let address = format!("2001:db8:1:2::{host:x}");
         from(&nobody, &address, "/api/v1?x=1").refused(400, "UNBEKANNTER_PARAMETER");
     }
-    // Refused for want of a key, then for coming too often: ten rows and one.
+    // Refused first for the missing key, then for coming too often: ten rows and one.
     for _ in 0..200 {
         assert!([401, 429].contains(&from(&nobody, "198.51.100.9", "/api/v1/kunden").status));
     }
-    // What a key does from the same address has a row each, whatever it comes to.
+    // Requests with a key from the same address get a row each, whatever the result.
     for _ in 0..70 {
         from(&mill, "198.51.100.7", "/api/v1/kunden?x=1").refused(400, "UNBEKANNTER_PARAMETER");
     }
@@ -134,7 +135,7 @@ fn segments_and_what_is_taken_in_at_once_have_a_bound() {
     }
     assert_eq!((batches.iter().sum::<i64>(), batches.len()), (ROWS as i64, 7), "{batches:?}");
     assert_eq!(audit::segments(&database).unwrap(), [0; 0]);
-    // What is left behind by a server that was killed is taken in before the next one answers, all of it.
+    // Everything that a killed server left behind is moved in before the next one answers.
     (ROWS..2 * ROWS).for_each(|number| journal.append(row(number)));
     drop((take_in, journal));
     audit::catch_up(&mut connection, &database, None, system_clock()).unwrap();
@@ -163,7 +164,7 @@ fn what_cannot_be_taken_in_stays_where_it_is() {
     take_in.in_batch(&transaction).unwrap();
     transaction.commit().unwrap();
     take_in.after(true);
-    // A hundred and sixty, and the row that counts ten: its minute is long over.
+    // A hundred and sixty, and the row that counts ten: its minute has long ended.
     assert_eq!(count(&connection), 161);
     let counted = "select sum(anzahl) from audit where anzahl > 1";
     assert_eq!(connection.query_row(counted, [], |row| row.get::<_, i64>(0)).unwrap(), 10);

@@ -1,4 +1,4 @@
-//! Two companies in one database: none can see, name or disturb what belongs to the other.
+//! Two companies in one database: neither can see, name or disturb anything of the other.
 
 mod settings;
 mod tables;
@@ -14,14 +14,14 @@ use uuid::Uuid;
 use crate::harness::{Answer, Client, Server};
 use tables::{BODIES, ITEMS, PATHS, QUERIES, Row};
 
-/// What a company has one of each; ids as they stand in requests.
+/// One record of each kind of a company; ids as requests contain them.
 struct Company {
     client: Client,
     ids: BTreeMap<&'static str, String>,
 }
 
 impl Company {
-    /// A company whose names all contain `mark` and whose integer ids begin at `first`.
+    /// Creates a company whose names all contain `mark` and whose integer ids begin at `first`.
     fn create(server: &Server, mark: &str, first: i64) -> Company {
         let client = server.company(mark);
         let mut ids = BTreeMap::new();
@@ -70,7 +70,7 @@ impl Company {
         self.ids.insert("kontrakt_position", position.to_string());
     }
 
-    /// A weighing that is finished, a delivery with its batch, and a finalised invoice.
+    /// Creates a finished weighing, a delivery with its batch, and a finalised invoice.
     fn trade(&mut self, server: &Server, mark: &str) {
         let (kunde, artikel) = (self.ids["kunde"].clone(), self.ids["artikel"].clone());
         let first = json!({"waage_id": 1, "gewicht_erst_kg": 40, "partner_id": kunde, "fahrer": mark});
@@ -117,11 +117,11 @@ fn receipt(mark: &str, kasse: &str) -> Value {
         "einzelpreis": 1, "mwst_satz": 7, "zahlart": mark}])
 }
 
-/// Sends a row with an id put in; the status, headers and body without what every request changes.
+/// Sends a row with an id filled in; returns status, headers and body without the parts that differ in every request.
 fn ask(own: &Company, row: &Row, id: &str) -> (Answer, String) {
     let fill = |template: &str| {
         let fracht = r#"{"bezeichnung":"Fracht","menge":1,"ep_netto":1}"#;
-        // Backwards, so that no name is taken for the beginning of a longer one.
+        // In reverse order, so that no name is taken for the beginning of a longer one.
         let own_ids = own.ids.iter().rev();
         let text = own_ids.fold(template.replace("FRACHT", fracht), |text, (name, id)| {
             text.replace(&format!("OWN_{name}"), id)
@@ -140,7 +140,7 @@ fn ask(own: &Company, row: &Row, id: &str) -> (Answer, String) {
     (answer, shown)
 }
 
-/// An id of the same kind that nobody has.
+/// An unused id of the same kind.
 fn unknown(kind: &str) -> String {
     match kind {
         "kunden_id" | "gruppe" | "zertifikat" => "777".to_owned(),
@@ -161,7 +161,7 @@ fn an_id_of_another_company_is_as_unknown_as_any() {
         let body = format!(r#"{{"beleg_typ":"{typ}","kunden_id":"OWN_kunde","items":[{item}]}}"#);
         ("POST", "/api/v1/belege", &*body.leak(), *kind, *code)
     });
-    // A reading route is asked for an id of each kind.
+    // Each reading route is called with an id of each kind.
     let gets = routes::all().filter(|route| route.method == Method::Get && route.pattern.contains("{id}"));
     let paths = gets.flat_map(|route| {
         let path = route.pattern.replace("{id}", "@").replace("{dok_id}", "@");
@@ -188,7 +188,7 @@ fn an_id_of_another_company_is_as_unknown_as_any() {
     assert_untouched(&other);
 }
 
-/// What the other company has is as it was made.
+/// Asserts that the records of the other company are unchanged.
 fn assert_untouched(company: &Company) {
     let get =
         |path: &str, kind: &str| company.client.get(&format!("{path}/{}", company.ids[kind])).is(200).clone();
@@ -215,7 +215,7 @@ fn no_list_shows_a_name_of_another_company() {
     for route in routes::all().filter(|route| route.method == Method::Get && !route.pattern.contains('{')) {
         let required = match route.pattern.rsplit('/').next() {
             Some("dokumente") => "?since=2026-01-01",
-            // An article that only the other company has is unknown here, and that is refused.
+            // An article of the other company only is unknown here, and refused.
             Some("verfuegbar") => continue,
             _ if route.pattern.starts_with("/api/v1/berichte/") => "?von=2026-01-01&bis=2026-12-31",
             _ => "",
@@ -224,7 +224,7 @@ fn no_list_shows_a_name_of_another_company() {
         assert!(!shows(&own.client, &path), "{path}");
         shown += usize::from(shows(&other.client, &path));
     }
-    // kunden, artikel, artikelgruppen, belege, dokumente, chargen, wiegungen, barverkaeufe
+    // kunden, artikel, artikelgruppen, belege, dokumente, chargen, wiegungen, barverkaeufe.
     assert!(shown >= 8, "the names of the other company stand in {shown} of its own lists");
     for path in ["/api/v1/kunden?suche=kanarie", "/api/v1/artikel?suche=kanarie"] {
         assert_eq!(own.client.get(path).is(200)["count"], 0, "{path}");

@@ -1,4 +1,4 @@
-//! What is answered on the thread of a socket, and what leaves it.
+//! Which requests are answered on a socket thread, and which leave it.
 
 use std::future::poll_fn;
 use std::net::{IpAddr, Ipv4Addr};
@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 use crate::platform::lanes::fill;
 
-/// A service without a socket, and two keys of a company that nobody has verified yet.
+/// A service without a socket, and two keys of a company that were never verified.
 struct Service {
     app: service::Service,
     key: String,
@@ -60,13 +60,13 @@ impl Service {
         Service { app, key, other_key, runtime: service::runtime().unwrap(), _folder: folder }
     }
 
-    /// The same with the other key.
+    /// The same request with the other key.
     fn of_other_key(&self, request: Request) -> Request {
         let headers = [("x-api-key".parse().unwrap(), self.other_key.parse().unwrap())].into_iter().collect();
         Request { headers, ..request }
     }
 
-    /// Polls a request once, as its socket does, whose answer takes long.
+    /// Polls a request once, as its socket does; its answer must not be ready yet.
     fn begun(&self, request: Request) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
         let gate = Arc::clone(&self.app.gate);
         let mut answer = Box::pin(async move { gate.answer(request, &mut Client::within()).await });
@@ -75,7 +75,7 @@ impl Service {
         answer
     }
 
-    /// The request as the socket makes it.
+    /// Builds a request as the socket does.
     fn request(&self, method: &str, path: &str, query: &str, body: Vec<u8>) -> Request {
         Request {
             id: Uuid::now_v7(),
@@ -92,8 +92,8 @@ impl Service {
         }
     }
 
-    /// Polls a request as a socket does: its answer, and whether that was there at once. The first time it has to wait it
-    /// leaves its thread.
+    /// Polls a request as a socket does; returns its answer, and whether that was ready at once. A request
+    /// that has to wait leaves the thread.
     fn answered(&self, request: Request) -> (Reply, bool) {
         let mut client = Client::within();
         let mut answer = pin!(Arc::clone(&self.app.gate).answer(request, &mut client));
@@ -132,11 +132,11 @@ fn what_takes_long_leaves_the_thread_of_its_socket() {
     let (laender, at_once) = get("laender", "limit=1");
     assert_eq!((body(&laender)["data"].as_array().unwrap().len(), at_once), (1, false));
     assert!(get("laender", "limit=1").1);
-    // The slow lane, to which a long list goes.
+    // Long lists go to the slow lane.
     assert!(get("artikel", "limit=100").1);
     let (artikel, at_once) = get("artikel", "limit=5000");
     assert_eq!((body(&artikel)["count"].as_i64(), at_once), (Some(1_500), false));
-    // A refusal of a small body is there at once; a large one is read elsewhere.
+    // A small body is refused at once; a large one is parsed on another thread.
     let refused = json!({"name": []}).to_string();
     let (small, at_once) = post(refused.clone());
     assert_eq!((small.status, at_once), (400, true));
@@ -152,7 +152,7 @@ fn what_takes_long_leaves_the_thread_of_its_socket() {
 fn a_write_is_answered_whatever_its_key_has_not_read_yet() {
     let service = Service::with_articles(5_000);
     let customer = service.post("kunden", &json!({"name": "Hof"}));
-    // Each unknown field is noted in the answer, with its name.
+    // Each unknown field is named in the answer.
     let unknown = "x".repeat(150);
     let items = vec![json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": 1, unknown: 1}); 1_000];
     let document = json!({"beleg_typ": "AN", "kundennummer": body(&customer)["kundennr"], "items": items});
@@ -161,7 +161,7 @@ fn a_write_is_answered_whatever_its_key_has_not_read_yet() {
     let (bytes, small) = (answer.body.len(), service.get("artikel", "limit=60").body.len());
     assert!(small > 16 << 10 && bytes > small, "{small} and {bytes} bytes");
     drop(answer);
-    // Answers that nobody takes, until not even a small list finds room.
+    // Answers that nobody reads, until there is no room even for a small list.
     let mut unread = Vec::new();
     for limit in [5_000, 500, 60] {
         loop {
@@ -173,7 +173,7 @@ fn a_write_is_answered_whatever_its_key_has_not_read_yet() {
             assert!(unread.len() < 1_000);
         }
     }
-    // It was carried out, so it must be told; afterwards there is still no room.
+    // It was carried out, so it must be answered; afterwards there is still no room.
     let answer = service.post("belege", &document);
     assert!(answer.status == 201 && answer.held.is_some(), "{}", answer.status);
     assert_eq!(service.post("belege", &document).status, 503);
@@ -190,7 +190,7 @@ fn who_sends_many_long_reads_keeps_no_other_key_waiting() {
     for request in [long(), service.of_other_key(long())] {
         assert_eq!(service.answered(request).0.status, 200);
     }
-    // Other companies have the threads until all have asked.
+    // Other companies occupy the threads until all have asked.
     let (go, waits) = channel::<()>();
     let waits = Arc::new(Mutex::new(waits));
     for firma in 100..103 {
@@ -225,7 +225,7 @@ fn an_answer_of_the_slow_lane_counts_once_it_is_made() {
     assert_eq!(service.answered(long()).0.status, 200);
     let memory = &service.app.gate.answers;
     assert_eq!(memory.taken(), 0);
-    // Nobody polls it, so it is not told that it is there.
+    // Nobody polls it, so it never learns that its answer is ready.
     let answer = service.begun(long());
     let last = Instant::now() + Duration::from_secs(60);
     while memory.taken() == 0 {

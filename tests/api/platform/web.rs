@@ -1,5 +1,4 @@
-//! What browsers and caches meet: compression, entity tags, pages of other origins, the page of
-//! the documentation.
+//! Browsers and caches: compression, entity tags, pages of other origins, the documentation page.
 
 use std::io::Read;
 
@@ -45,7 +44,7 @@ fn an_answer_is_compressed_where_that_is_asked_for_and_worth_it() {
     }
     let small = get(&mill, "/api/v1/laender?limit=1", &[("accept-encoding", "gzip")]);
     assert!(small.bytes.len() < 1_024 && !small.headers.contains_key("content-encoding"));
-    // A refusal is small, an answer to a write may be large.
+    // A refusal is small; an answer to a write may be large.
     let items = vec![json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "0.001234567"}); 50];
     let body = json!({"beleg_typ": "AN", "kundennummer": "K-1001", "items": items}).to_string();
     mill.post("/api/v1/kunden", json!({"name": "Huber"})).is(201);
@@ -54,7 +53,7 @@ fn an_answer_is_compressed_where_that_is_asked_for_and_worth_it() {
     answer.is(201);
 }
 
-/// A compressed answer has a tag of its own; every form of the tag is known again.
+/// A compressed answer has its own tag; every form of the tag is recognised.
 #[test]
 fn what_a_client_has_already_is_not_sent_again() {
     let server = Server::start();
@@ -84,7 +83,7 @@ fn what_a_client_has_already_is_not_sent_again() {
             assert_eq!((other.status, other.bytes.is_empty()), (200, false), "{path}");
         }
     }
-    // The tag of a compressed resource is good for If-Match, too.
+    // The tag of a compressed resource is valid for If-Match, too.
     let tag = get(&mill, &kunde, &[("accept-encoding", "gzip")]).headers["etag"].clone();
     assert!(tag.ends_with("-gzip\""), "{tag}");
     let change = |body: &str| mill.send("PUT", &kunde, &[("if-match", &tag)], Some(body.as_bytes()));
@@ -146,7 +145,7 @@ fn the_page_of_the_documentation_asks_nobody_else() {
     let page = get(&reader, "/docs", &[]);
     assert!(page.headers["content-security-policy"].starts_with("default-src 'none'; script-src 'self';"));
     let mut text = String::from_utf8(page.bytes).unwrap();
-    // What the page loads, and what its script imports.
+    // The files that the page loads, and those that its script imports.
     text += &String::from_utf8(get(&reader, "/docs/docs.js", &[]).bytes).unwrap();
     let files: Vec<&str> = text.split('"').filter(|part| part.starts_with("/docs/")).collect();
     assert_eq!(files.len(), 9, "{text}");
@@ -167,7 +166,7 @@ fn the_page_of_the_documentation_asks_nobody_else() {
     }
 }
 
-/// No route is deprecated yet: the row of a table says it for later.
+/// No route is deprecated yet; the row of the table already supports it.
 #[test]
 fn a_deprecated_route_says_so() {
     let deprecation = Deprecation { since: 1_798_761_600, sunset: "Fri, 31 Dec 2027 23:59:59 GMT" };

@@ -1,5 +1,5 @@
-//! Settlements of goods-receipt notes (D29g to D29j): advance, final, supplement, and what they leave the stock, the
-//! contract and the notes as.
+//! Settlements of goods receipts (D29g to D29j): advance, final, supplement, and their effects on the stock,
+//! the contract and the receipts.
 
 mod beispiele;
 mod ernte;
@@ -18,12 +18,12 @@ const PATH: &str = "/api/v1/abrechnungen";
 const NOTES: &str = "/api/v1/annahmescheine";
 pub const SCHEMES: &str = "/api/v1/abrechnungsschemata";
 
-/// A mill with a farmer of § 24, who has agreed to be credited.
+/// A mill with a farmer under § 24, who has agreed to receive Gutschriften.
 pub struct Hof<'s> {
     pub mill: Mill<'s>,
 }
 
-/// Wheat by bands of protein, as examples 10, 14 to 17 and 20 settle it.
+/// Scheme for wheat by bands of protein, used in examples 10, 14 to 17 and 20.
 pub fn wheat(more: Value) -> Value {
     let step = |nr: i64, merkmal: &str, basis: &str, satz: &str| {
         json!({"nr": nr, "code": merkmal, "text": format!("{merkmal} über {basis} %"), "wirkung": "menge",
@@ -40,7 +40,7 @@ pub fn wheat(more: Value) -> Value {
 
 /// Values of example 10: lorry A.
 pub const A: &str = "besatz=2.80 feuchte=16.2 protein=11.6";
-/// And lorry B.
+/// Values of lorry B.
 const B: &str = "besatz=1.10 feuchte=13.9 protein=13.3";
 
 fn werte(text: &str) -> Value {
@@ -75,7 +75,7 @@ impl<'s> Hof<'s> {
         self.mill.client.post(path, body)
     }
 
-    /// A note of Hof on wheat, without an EL unless it is asked for.
+    /// Creates a receipt of wheat from Hof, without an EL unless requested.
     pub fn note(&self, kg: i64, of: &str, more: Value) -> String {
         let body = json!({"kundennummer": "Hof", "artikelnr": "W", "anliefermenge_kg": kg, "werte": werte(of),
             "fremde_charge_nr": "C1", "preis_je_t": 210, "lieferdatum": "2026-07-20"});
@@ -86,7 +86,7 @@ impl<'s> Hof<'s> {
         self.note(kg, of, and(json!({"el_erzeugen": true}), more))
     }
 
-    /// Settles these notes.
+    /// Settles these receipts.
     fn settle(&self, art: &str, notes: &[&String], more: Value) -> Answer {
         let body = json!({"art": art, "annahmeschein_ids": notes, "abschliessen": true});
         self.post(PATH, and(body, more))
@@ -117,7 +117,7 @@ impl<'s> Hof<'s> {
     }
 }
 
-/// "24.116 204.0000 4919.66" of each item: quantity, price, total.
+/// Quantity, price and total of each item, as "24.116 204.0000 4919.66".
 fn items(beleg: &Value) -> Vec<String> {
     let text = |item: &Value, field: &str| item[field].as_str().unwrap().to_owned();
     let line = |item: &Value| {

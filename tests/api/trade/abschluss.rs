@@ -1,4 +1,4 @@
-//! What a final document keeps, and what follows when it is settled (D4, D11).
+//! What a final document stores, and what follows when it is settled (D4, D11).
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn numbers(answer: &Answer) -> Vec<Value> {
     answer.is(200).as_array().unwrap().iter().map(|row| row["beleg_nummer"].clone()).collect()
 }
 
-/// What the history of a document tells, in order: the change, and the status before it.
+/// The history of a document in order: the change, and the status before it.
 fn history(mill: &Mill<'_>, id: &str) -> Value {
     let history = mill.client.get(&format!("/api/v1/belege/{id}/verlauf"));
     let entries = history.is(200)["data"].as_array().unwrap();
@@ -77,7 +77,7 @@ fn what_an_e_invoice_says_of_the_partner_is_copied_when_a_document_is_finalised(
     let id = create(&mill);
     mill.finalise(&id);
     mill.client.put(&partner, after).is(200);
-    // No route shows the address yet: e-invoices will.
+    // No route shows the address yet; e-invoices will.
     let copy: String = server.sql(
         "select concat_ws('|', kunden_name, kunden_strasse, kunden_plz, kunden_ort, kunden_staat, kunden_ust_id,
            kunden_kundennr, kunden_steuernummer, kunden_email, kunden_iban, kunden_bic, kunden_kaeuferreferenz,

@@ -1,4 +1,4 @@
-//! Goods-receipt notes (D21a): the net quantity (D23), and the way from a weighing to the stock.
+//! Goods receipts (D21a): the net quantity (D23), and the way from a weighing to the stock.
 
 mod abgerechnet;
 mod analysen;
@@ -19,17 +19,17 @@ const PATH: &str = "/api/v1/annahmescheine";
 
 const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
 
-/// A note on wheat from Hof.
+/// Posts a receipt of wheat from Hof.
 fn post(mill: &Mill<'_>, more: Value) -> Answer {
     mill.client.post(PATH, and(json!({"kundennummer": "Hof", "artikelnr": "W"}), more))
 }
 
-/// All notes, the latest delivery first.
+/// All receipts, the latest delivery first.
 fn notes(mill: &Mill<'_>) -> Vec<Value> {
     mill.client.get(PATH).is(200)["data"].as_array().unwrap().clone()
 }
 
-/// A weighing of Hof with its first weight only.
+/// A weighing of Hof with only its first weight.
 fn weigh_once(mill: &Mill<'_>, more: Value) -> String {
     let body = json!({"waage_id": 1, "gewicht_erst_kg": 40_120, "partner_id": mill.partner_id("Hof")});
     mill.client.post("/api/v1/wiegungen", and(body, more)).id()
@@ -47,13 +47,13 @@ fn weighing(mill: &Mill<'_>, id: &str) -> Value {
     mill.client.get(&format!("/api/v1/wiegungen/{id}")).is(200).clone()
 }
 
-/// How many notes, documents and movements there are.
+/// The numbers of receipts, documents and movements.
 fn counts(server: &Server) -> [i64; 3] {
     ["annahmeschein", "beleg", "lagerbewegung"]
         .map(|table| server.sql(&format!("select count(*) from {table}")))
 }
 
-/// Runs `work` on so many threads that all begin at once; what they came to, in their order.
+/// Runs `work` on this many threads that all start at once; returns the results in order.
 pub fn at_once<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(threads);
     let (work, barrier) = (&work, &barrier);

@@ -1,4 +1,4 @@
-//! What leaves the house (D24, D25, D26): sheet and e-invoice of final documents, over HTTP and from the command line.
+//! Outgoing papers (D24, D25, D26): sheet and e-invoice of final documents, over HTTP and by the command line.
 
 mod abschliessen;
 mod bezuege;
@@ -19,28 +19,28 @@ use crate::trade::lager::{Mill, and};
 
 const BELEGE: &str = "/api/v1/belege";
 
-/// A company whose master data are complete, with more settings.
+/// Creates a company with complete master data, and further settings.
 fn firma(server: &Server, name: &str, settings: &[(&str, &str)]) -> Client {
     let client = server.company_with(name, COMPLETE);
     server.set(&client, settings);
     client
 }
 
-/// A partner of whom an e-invoice needs nothing more, with other fields; its id.
+/// Creates a partner with everything an e-invoice needs, and other fields; returns its id.
 fn partner(client: &Client, more: Value) -> String {
     let complete = json!({"name": "Hofladen Süd GmbH", "strasse": "Am Anger 3", "plz": "86650",
         "ort": "Wemding", "staat": "DE", "ust_id": "DE987654321", "email": "rechnung@hofladen.example"});
     client.post("/api/v1/kunden", and(complete, more)).id()
 }
 
-/// A document of one position at 7 %, without an article.
+/// A document with one position at 7 %, without an article.
 fn document(typ: &str, partner: &str, amount: &str, more: Value) -> Value {
     let item = json!({"bezeichnung": "Futterweizen", "menge": 1, "einheit": "t", "ep_netto": amount,
         "mwst_satz": 7});
     and(json!({"beleg_typ": typ, "kunden_id": partner, "items": [item]}), more)
 }
 
-/// A document that is final at once; its id.
+/// Creates a document that is final at once; returns its id.
 fn finished(client: &Client, body: Value) -> String {
     client.post(BELEGE, and(body, json!({"abschliessen": true}))).id()
 }
@@ -55,7 +55,7 @@ pub fn xml(client: &Client, id: &str) -> String {
     String::from_utf8(answer.bytes).unwrap()
 }
 
-/// A PDF itself.
+/// The PDF at a path.
 pub fn pdf(client: &Client, path: &str) -> Answer {
     client.send("GET", path, &[("accept", "application/pdf")], None)
 }
@@ -67,7 +67,7 @@ fn sheet(client: &Client, id: &str) -> Vec<u8> {
     answer.bytes
 }
 
-/// What a program prints about a PDF; `{}` among its arguments is the file.
+/// The output of a program for a PDF; `{}` among its arguments is the file.
 fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> Vec<u8> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("blatt.pdf");
@@ -79,7 +79,7 @@ fn told(program: &str, arguments: &[&str], pdf: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// With ERECHNUNG_DIR set, the e-invoices are written there, for the judges of `tests/erechnung/run`.
+/// Writes the e-invoice to the folder ERECHNUNG_DIR, if set, for the validators of `tests/erechnung/run`.
 pub fn keep(name: &str, xml: &str) {
     if let Some(folder) = std::env::var_os("ERECHNUNG_DIR") {
         let folder = std::path::Path::new(&folder).join("complete");
@@ -88,7 +88,7 @@ pub fn keep(name: &str, xml: &str) {
     }
 }
 
-/// The text of a PDF, its words parted by one blank.
+/// The text of a PDF, its words separated by one blank.
 pub fn text(pdf: &[u8]) -> String {
     let text = String::from_utf8(told("pdftotext", &["-layout", "{}", "-"], pdf)).unwrap();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -100,7 +100,7 @@ pub fn letters(pdf: &[u8]) -> String {
     text.chars().filter(|letter| !letter.is_whitespace()).collect()
 }
 
-/// The texts of all elements of a name.
+/// The texts of all elements with a name.
 pub fn texts<'x>(xml: &'x str, name: &str) -> Vec<&'x str> {
     let begin = format!("<ram:{name}");
     let parts = xml.split(begin.as_str()).skip(1).filter(|part| part.starts_with(['>', ' ']));
@@ -117,7 +117,7 @@ fn beleg(client: &Client, id: &str) -> Value {
     client.get(&format!("{BELEGE}/{id}")).is(200).clone()
 }
 
-/// The counter document of a storno.
+/// Cancels a document; returns its storno document.
 fn storno(client: &Client, id: &str) -> String {
     let answer = client.post(&format!("{BELEGE}/{id}/storno"), json!({"grund": "Versehen"}));
     answer.is(200)["storno_beleg_id"].as_str().unwrap().to_owned()
@@ -155,7 +155,7 @@ fn each_kind_of_invoice_has_its_type_and_its_signs() {
         let text = text(&sheet(&mill, id));
         assert!(text.contains(&format!("{title} {number}")), "{title} {number} is not in {text}");
     }
-    // A counter document names what it takes back; a Gutschrift has its parties the other way round.
+    // A storno document names the document it cancels; in a Gutschrift seller and buyer are swapped.
     let xml_of = |id| xml(&mill, id);
     for (id, original) in [(&counter[0], &rechnung), (&counter[1], &gutschrift)] {
         let number = beleg(&mill, original)["beleg_nummer"].as_str().unwrap().to_owned();

@@ -11,7 +11,7 @@ fn change(mill: &Mill<'_>, id: &str, body: Value) -> Answer {
     mill.client.put(&format!("/api/v1/belege/{id}"), body)
 }
 
-/// A document to Kd or from Hof with header fields.
+/// Creates a document to Kd or from Hof with header fields.
 fn create(mill: &Mill<'_>, typ: &str, items: Value, header: Value) -> String {
     let partner = if ["BS", "EL", "ER"].contains(&typ) { "Hof" } else { "Kd" };
     let body = json!({"beleg_typ": typ, "kundennummer": partner, "items": items});
@@ -26,7 +26,7 @@ fn history(mill: &Mill<'_>, id: &str) -> Value {
     mill.client.get(&format!("/api/v1/belege/{id}/verlauf")).is(200)["count"].clone()
 }
 
-/// Whatever GET shows except what each change touches.
+/// Everything that GET shows except the fields that each change touches.
 fn lasting(mut beleg: Value) -> Value {
     beleg.as_object_mut().unwrap().remove("updated_at");
     for position in beleg["positionen"].as_array_mut().unwrap() {
@@ -224,7 +224,7 @@ fn only_open_documents_change() {
         let before = mill.get(id);
         change(&mill, id, json!({"notizen": "x"})).refused(400, "BELEG_ABGESCHLOSSEN");
         change(&mill, id, json!({"items": [sacks(2)]})).refused(400, "BELEG_ABGESCHLOSSEN");
-        // What is required comes before the state (D19).
+        // Required fields are checked before the state (D19).
         for cleared in [json!({"items": []}), json!({"beleg_datum": null})] {
             change(&mill, id, cleared).refused(400, "FELD_FEHLT");
         }

@@ -1,5 +1,5 @@
-//! New documents: type, partner, articles, dates, numbers, idempotency; then list and single
-//! answer (specification, POST and GET /belege; D1, D3, D4, D5, D6, D9, D10, D15, D16, D18, D19).
+//! New documents: type, partner, articles, dates, numbers, idempotency; then list and single answer
+//! (specification, POST and GET /belege; D1, D3, D4, D5, D6, D9, D10, D15, D16, D18, D19).
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn kunde(mill: &Client, nummer: &str, fields: Value) -> String {
     id
 }
 
-/// A server with a company whose customer 1 is D1.
+/// Starts a server with a company whose customer 1 is D1.
 fn mill() -> (Server, Client) {
     let server = Server::start();
     let mill = server.company("Mühle");
@@ -22,7 +22,7 @@ fn mill() -> (Server, Client) {
     (server, mill)
 }
 
-/// Posts a document of customer 1 with one item of 10 €, unless the fields say otherwise.
+/// Posts a document of customer 1 with one item of 10 €, unless the fields override that.
 fn post(mill: &Client, typ: &str, fields: Value) -> Answer {
     let item = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": 10});
     let mut body = json!({"beleg_typ": typ, "items": [item]});
@@ -37,7 +37,6 @@ fn read(mill: &Client, created: &Answer) -> Value {
     mill.get(&format!("{BELEGE}/{}", created.id())).is(200).clone()
 }
 
-/// Asserts the fields that `expected` has.
 fn assert_fields(found: &Value, expected: Value) {
     expected.as_object().unwrap().iter().for_each(|(name, value)| assert_eq!(found[name], *value, "{name}"));
 }
@@ -47,7 +46,7 @@ fn pairs(table: &Value) -> impl Iterator<Item = (&Value, &Value)> {
     table.as_array().unwrap().iter().map(|row| (&row[0], &row[1]))
 }
 
-/// The numbers of a list, and its count.
+/// The numbers in a list, and its count.
 fn numbers(mill: &Client, query: &str) -> (Vec<String>, Value) {
     let list = mill.get(&format!("{BELEGE}{query}"));
     let data = list.is(200)["data"].as_array().unwrap();
@@ -55,7 +54,7 @@ fn numbers(mill: &Client, query: &str) -> (Vec<String>, Value) {
     (numbers, list.body["count"].clone())
 }
 
-/// The fields that hints with this code name, sorted.
+/// The fields of hints with this code, sorted.
 fn hinted_fields(answer: &Answer, code: &str) -> Vec<String> {
     let hints = answer.body["hinweise"].as_array().unwrap().iter().filter(|hint| hint["code"] == code);
     let mut fields: Vec<String> = hints.map(|hint| hint["feld"].as_str().unwrap().to_owned()).collect();
@@ -102,7 +101,7 @@ fn the_partner_is_named_by_integer_uuid_or_number() {
     for (fields, expected) in pairs(&table) {
         assert_eq!(read(&mill, &post(&mill, "AN", fields.clone()))["kunde_id"], *expected, "{fields}");
     }
-    // Never the digits of a kundennr.
+    // kundennummer is never taken for a kunden_id.
     let refusals = json!([
         [{"kunden_id": null}, "KUNDE_FEHLT"], [{"kundennummer": "  "}, "KUNDE_FEHLT"],
         [{"kunden_id": 3}, "KUNDE_NICHT_GEFUNDEN"], [{"kunden_id": 4711}, "KUNDE_NICHT_GEFUNDEN"],
@@ -285,10 +284,11 @@ fn a_repeated_external_ref_gives_the_document_that_is_there() {
     let id = single["kunde_id"].as_str().unwrap();
     let by_id = json!({"artikel_id": artikel_id(&mill, "A-1"), "menge": "12.50", "einheit": " kg ",
         "lager_buchen": true, "rabatt_prozent": 0});
-    // It is asked before required fields and the rules of the trade.
+    // Checked before required fields and the rules of the trade.
     let fields = json!([
         [{}, false], [{"beleg_typ": "vr"}, false], [{"kunden_id": id}, false], [{"items": [by_id]}, false],
-        [{"items": [{"artikelnr": "a-1", "menge": "12.50", "einheit": "kg"}]}, false], [{"kunden_id": null, "kundennummer": " d1"}, false],
+        [{"items": [{"artikelnr": "a-1", "menge": "12.50", "einheit": "kg"}]}, false],
+        [{"kunden_id": null, "kundennummer": " d1"}, false],
         [{"notizen": null, "farbe": "rot", "external_ref": " shop/1 "}, false],
         [{"items": [{"artikelnr": "A-1", "menge": 12.51, "einheit": "kg"}]}, true], [{"items": [item, item]}, true],
         [{"notizen": "eilig"}, true], [{"beleg_typ": "AN"}, true], [{"kunden_id": 99}, true],
@@ -484,7 +484,8 @@ fn a_single_document_shows_every_field_and_its_positions() {
     assert_fields(&beleg, json!({"created_at": "2026-07-10T10:00:00.000Z", "summe_netto": "9.50"}));
     let positions = beleg["positionen"].as_array().unwrap();
     let names = "id beleg_id artikel_id bezeichnung bezeichnung2 langtext menge einheit einzelpreis ep_netto
-        mwst_satz steuer_kategorie gesamtpreis rabatt_prozent position charge_id kontrakt_id kontrakt_position_id kostenstelle
+        mwst_satz steuer_kategorie gesamtpreis rabatt_prozent position charge_id kontrakt_id \
+        kontrakt_position_id kostenstelle
         niederlassung_id lagerhalle_id artikel_name";
     names.split_whitespace().for_each(|name| assert!(positions[0].get(name).is_some(), "{name}"));
     let first = json!({"menge": "2.000", "ep_netto": "2.5000", "gesamtpreis": "4.50", "position": 1,

@@ -1,4 +1,4 @@
-//! What documents cost: line totals and sums, prices, units and tax rates (D6, D7, D14).
+//! Amounts of documents: line totals and sums, prices, units and tax rates (D6, D7, D14).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::harness::{Answer, Client, Server, data};
 
 const BELEGE: &str = "/api/v1/belege";
 
-/// A partner with the fields that a PUT can set; his uuid.
+/// Creates a partner with fields that a PUT can set; returns its uuid.
 pub fn partner(mill: &Client, fields: Value) -> String {
     let id = mill.post("/api/v1/kunden", json!({"name": "Hof"})).id();
     mill.put(&format!("/api/v1/kunden/{id}"), fields).is(200);
@@ -22,7 +22,7 @@ pub fn post(mill: &Client, typ: &str, partner: &str, items: Value, header: Value
     mill.post(BELEGE, body)
 }
 
-/// The positions of a document that was created.
+/// The positions of a created document.
 pub fn positions(mill: &Client, created: &Answer) -> Vec<Value> {
     let beleg = mill.get(&format!("{BELEGE}/{}", created.id()));
     let positions = beleg.is(200)["positionen"].as_array().unwrap().clone();
@@ -32,7 +32,7 @@ pub fn positions(mill: &Client, created: &Answer) -> Vec<Value> {
     positions
 }
 
-/// Posts one item and gives its position.
+/// Posts one item and returns its position.
 pub fn position(mill: &Client, typ: &str, partner: &str, item: Value, header: Value) -> Value {
     let created = post(mill, typ, partner, json!([item]), header);
     created.is(201);
@@ -55,7 +55,7 @@ fn assert_amounts(mill: &Client, created: &Answer, expected: &Value, gesamtpreis
     assert_eq!(json!(totals), *gesamtpreise, "{name}: gesamtpreis");
 }
 
-/// Asserts the base of each rate, and that the taxes of all rates are summe_mwst.
+/// Asserts the base of each rate, and that the taxes of all rates add up to summe_mwst.
 fn assert_groups(mill: &Client, created: &Answer, groups: &[(Value, Value, Value)], name: &str) {
     let positions = positions(mill, created);
     for (rate, base, _) in groups {
@@ -114,7 +114,7 @@ fn sums_follow_the_golden_table() {
     }
 }
 
-/// One article in kg at 0.32 with the tiers of the golden table.
+/// Imports one article in kg at 0.32 with the tiers of the golden table.
 fn import_tiers(server: &Server, mill: &Client) {
     let artikel = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.32",
         "ep_netto": "0.21", "mwst_satz": 7}]);
@@ -207,12 +207,12 @@ fn a_rate_is_sent_or_the_partners_or_the_articles_or_its_groups_or_seven() {
         ("RE", &regel, json!({"artikelnr": "L"}), "2026-07-01", "7.00"),
         ("RE", &regel, json!({"artikelnr": "O"}), "2026-07-01", "7.00"),
         ("RE", &regel, json!({"bezeichnung": "Fracht"}), "2026-07-01", "7.00"),
-        // What is derived moves with the day, what is sent and what is of no class does not.
+        // A derived rate depends on the day; a rate that was sent, or one outside the classes, does not.
         ("RE", &regel, json!({"artikelnr": "G"}), "2020-08-01", "16.00"),
         ("RE", &regel, json!({"artikelnr": "G", "mwst_satz": 19}), "2020-08-01", "19.00"),
         ("RE", &regel, json!({"artikelnr": "A"}), "2020-08-01", "5.50"),
         ("RE", &regel, json!({"artikelnr": "O"}), "2020-08-01", "5.00"),
-        // steuerart is about purchases.
+        // steuerart applies to purchases.
         ("ER", &klein, json!({"artikelnr": "G"}), "2026-07-01", "0.00"),
         ("EL", &klein, json!({"artikelnr": "G"}), "2026-07-01", "0.00"),
         ("ER", &klein, json!({"artikelnr": "G", "mwst_satz": 19}), "2026-07-01", "19.00"),
@@ -427,7 +427,7 @@ fn decimals_follow_the_golden_table() {
     let mill = server.company("Mühle");
     let kunde = partner(&mill, json!({}));
     for row in data("golden.json")["dezimal"].as_array().unwrap() {
-        // A percentage of more than 100 is refused for its size: such a row goes through the price.
+        // A percentage above 100 is refused for its size, so such a row is tested by the price.
         let large = row["eingabe"].as_f64().is_some_and(|value| value > 100.0);
         let field = match row["mindest_nachkommastellen"].as_u64().unwrap() {
             2 if !large => "rabatt_prozent",

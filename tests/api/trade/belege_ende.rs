@@ -1,4 +1,4 @@
-//! The end of a document: finalised, cancelled, archived, its history, and the polling list
+//! Final states of a document: finalised, cancelled, archived, its history, and the polling list
 //! (specification; D4, D11, D21c).
 
 mod archiv;
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, COMPLETE, Server};
 use crate::trade::lager::{Mill, buy, moves, plain, sell};
 
-/// A document to Kd or from Hof over sacks, which have no batches.
+/// Creates a document to Kd or from Hof over sacks, which have no batches.
 fn create(mill: &Mill<'_>, typ: &str) -> String {
     mill.post(typ, json!({"artikelnr": "S", "menge": 2, "ep_netto": 10})).id()
 }
 
-/// What a document can be told to do, without checking the answer.
+/// Sends an action for a document, without checking the answer.
 fn tell(mill: &Mill<'_>, id: &str, what: &str, body: Value) -> Answer {
     mill.client.post(&format!("/api/v1/belege/{id}/{what}"), body)
 }
@@ -277,7 +277,7 @@ fn the_history_keeps_each_version_before_its_change() {
             "aktion": aktion, "beleg": beleg}));
         assert_eq!(history(), json!({"data": expected, "count": at + 1}), "{aktion}");
     }
-    // What is refused, or changes nothing, leaves no entry.
+    // A request that is refused or changes nothing leaves no entry.
     mill.storno(&id).refused(400, "BELEG_NICHT_STORNIERBAR");
     tell(&mill, &id, "abschliessen", json!({})).refused(400, "BELEG_STORNIERT");
     mill.post("LS", plain(1)).refused(400, "CHARGE_FEHLT");

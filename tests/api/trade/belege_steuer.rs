@@ -1,4 +1,4 @@
-//! Why a position is taxed or not: abroad, by category, of a Kleinunternehmer (D7, D24, D26).
+//! Why a position is taxed or not: abroad, by category, by a Kleinunternehmer (D7, D24, D26).
 
 use serde_json::json;
 

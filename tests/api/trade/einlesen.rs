@@ -1,4 +1,4 @@
-//! POST /belege/einlesen (D28): a proposal from a supplier's e-invoice, and the ER with the file beside it.
+//! POST /belege/einlesen (D28): a proposal from a supplier's e-invoice, and the ER with the file attached.
 
 mod summen;
 
@@ -11,7 +11,7 @@ use crate::harness::{Answer, Client, Server};
 
 const EINLESEN: &str = "/api/v1/belege/einlesen";
 
-/// An invoice: what stands in its parts.
+/// The varying parts of an invoice.
 struct Rechnung {
     root: &'static str,
     nummer: &'static str,
@@ -21,14 +21,15 @@ struct Rechnung {
     sums: [&'static str; 3],
 }
 
-/// Wheat in tonnes with the supplier's number, our number, and an EAN; what the supplier says of himself.
+/// Wheat in tonnes with the supplier's number, our number, and an EAN; and the supplier's own data.
 const USTID: &str =
     "<PartyTaxScheme><CompanyID>DE 123456789</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme></PartyTaxScheme>";
 
 fn zeile(nummern: &str, menge: &str, preis: &str, netto: &str) -> String {
     format!(
-        "<InvoiceLine><InvoicedQuantity unitCode=\"TNE\">{menge}</InvoicedQuantity><LineExtensionAmount>{netto}\
-         </LineExtensionAmount><Item><Name>Weizen A</Name>{nummern}<ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent>\
+        "<InvoiceLine><InvoicedQuantity \
+         unitCode=\"TNE\">{menge}</InvoicedQuantity><LineExtensionAmount>{netto}</LineExtensionAmount><Item>\
+         <Name>Weizen A</Name>{nummern}<ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent>\
          </ClassifiedTaxCategory></Item><Price><PriceAmount>{preis}</PriceAmount></Price></InvoiceLine>"
     )
 }
@@ -67,13 +68,14 @@ impl Rechnung {
         };
         format!(
             "<{root}><ID>{nummer}</ID><IssueDate>2026-07-01</IssueDate><DueDate>2026-07-15</DueDate>\
-             <DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty><Party>{absender}<PostalAddress>\
-             <PostalZone>38304</PostalZone></PostalAddress><PartyLegalEntity><RegistrationName>Hof Sonnental\
-             </RegistrationName></PartyLegalEntity></Party></AccountingSupplierParty><PaymentMeans>{konto}</PaymentMeans>\
-             <TaxTotal><TaxAmount>{mwst}</TaxAmount><TaxSubtotal><TaxableAmount>{netto}</TaxableAmount><TaxAmount>{mwst}\
-             </TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory></TaxSubtotal></TaxTotal>\
-             <LegalMonetaryTotal><TaxExclusiveAmount>{netto}</TaxExclusiveAmount><TaxInclusiveAmount>{brutto}\
-             </TaxInclusiveAmount></LegalMonetaryTotal>{zeilen}</{root}>"
+             <DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty>\
+             <Party>{absender}<PostalAddress><PostalZone>38304</PostalZone></PostalAddress><PartyLegalEntity>\
+             <RegistrationName>Hof Sonnental</RegistrationName></PartyLegalEntity></Party>\
+             </AccountingSupplierParty><PaymentMeans>{konto}</PaymentMeans><TaxTotal>\
+             <TaxAmount>{mwst}</TaxAmount><TaxSubtotal><TaxableAmount>{netto}</TaxableAmount>\
+             <TaxAmount>{mwst}</TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory>\
+             </TaxSubtotal></TaxTotal><LegalMonetaryTotal><TaxExclusiveAmount>{netto}</TaxExclusiveAmount>\
+             <TaxInclusiveAmount>{brutto}</TaxInclusiveAmount></LegalMonetaryTotal>{zeilen}</{root}>"
         )
     }
 }
@@ -82,7 +84,7 @@ fn body(file: &[u8]) -> Value {
     json!({"datei_base64": STANDARD.encode(file)})
 }
 
-/// The body with which the supplier who has the ust_id DE123456789 becomes that of an ER of an article.
+/// The body of an ER that links the article number of the supplier with ust_id DE123456789 to an article.
 pub fn er_of(nummer: &str) -> Value {
     let mut body = body(Rechnung::new(&eigene_nr(nummer)).xml().as_bytes());
     body["anlegen"] = true.into();
@@ -101,7 +103,7 @@ fn create(mill: &Client, file: &[u8], external_ref: Option<&str>) -> Answer {
     mill.post(EINLESEN, body)
 }
 
-/// A mill with three articles and a supplier of whom the fields are known.
+/// Creates a mill with three articles and a supplier with these fields.
 fn mill(server: &Server, supplier: Value) -> (Client, String) {
     let mill = server.company("Mühle");
     server.import(
@@ -158,7 +160,7 @@ fn a_proposal_books_nothing_and_is_a_body_of_post_belege() {
     );
 }
 
-/// What the supplier is known by, what the invoice says, by what he is found, and which hints there are.
+/// The stored data of the supplier, the data of the invoice, the field it is found by, and the hints.
 const PARTNERS: &[(&str, &str, &str, &str, &str)] = &[
     (r#"{"ust_id": "DE 123 456 789"}"#, "", "", "ust_id", ""),
     (r#"{"steuernummer": "51/200/12345"}"#, "51 200-12345", "", "steuernummer", ""),
@@ -281,7 +283,8 @@ fn with_anlegen_the_er_is_made_once_and_the_file_kept_as_it_came() {
         assert_eq!((&again.is(200)["id"], &again.body["idempotent"]), (&json!(id), &json!(true)));
         again.hints("FREMDBELEG_DOPPELT");
     }
-    // The same number in another file: the external_ref tells it is the same, else it is made with a hint.
+    // The same number in another file: with the same external_ref it is a repeat, otherwise a new document
+    // with a hint.
     let other = file.replace("<DueDate>2026-07-15", "<DueDate>2026-07-16");
     let again = create(&mill, other.as_bytes(), Some("Mail 17"));
     assert_eq!((&again.is(200)["id"], &again.body["dokument_id"]), (&json!(id), &Value::Null));
@@ -328,7 +331,7 @@ fn a_supplier_s_number_is_learnt_when_a_final_er_confirms_it() {
     let made = create(&mill, rechnung.xml().as_bytes(), None);
     made.hints("ARTIKEL_UNBEKANNT");
     let path = format!("/api/v1/belege/{}", made.is(201)["id"].as_str().unwrap());
-    // A person corrects it: the first line is wheat, the second is another line than that of the file.
+    // A person corrects it: the first line is wheat, the second differs from that of the file.
     let mut items = made.body["vorschlag"]["items"].clone();
     items[0]["artikel_id"] = weizen.as_str().into();
     items[1]["artikel_id"] = roggen.as_str().into();
@@ -338,12 +341,12 @@ fn a_supplier_s_number_is_learnt_when_a_final_er_confirms_it() {
     assert_eq!(learnt(&rechnung), "- -, - -");
     mill.post(&format!("{path}/abschliessen"), json!({})).is(200);
     assert_eq!(learnt(&rechnung), "W lieferantennummer, - -");
-    // Of another supplier the same number means nothing.
+    // For another supplier the same number means nothing.
     let other = rechnung.xml().replace("DE 123456789", "DE987654321").replace("Hof Sonnental", "Hof Mondtal");
     mill.post("/api/v1/kunden", json!({"nachname_firma": "Hof Mondtal", "ust_id": "DE987654321"})).id();
     let answer = mill.post(EINLESEN, body(other.as_bytes()));
     assert_eq!(answer.is(200)["gefunden"]["artikel"][0]["artikel_id"], Value::Null);
-    // A later document that says otherwise counts.
+    // A later document with another assignment wins.
     let made = create(&mill, rechnung.xml().as_bytes(), None);
     let path = format!("/api/v1/belege/{}", made.is(201)["id"].as_str().unwrap());
     let mut items = made.body["vorschlag"]["items"].clone();
@@ -367,7 +370,7 @@ fn a_credit_note_takes_back() {
     assert_eq!(beleg.is(200)["ist_gutschrift"], true);
 }
 
-/// What is replaced in the invoice, by what, and the hints of the proposal.
+/// The text replaced in the invoice, its replacement, and the hints of the proposal.
 const DOUBTS: &[(&str, &str, &str)] = &[
     ("2140.00", "2140.01", "SUMME_ABWEICHEND"),
     ("<LineExtensionAmount>2000.00", "<LineExtensionAmount>1900.00", "SUMME_ABWEICHEND"),
@@ -438,7 +441,7 @@ fn what_is_no_invoice_is_refused_with_a_sentence() {
     assert_eq!(server.sql::<i64>("select count(*) from beleg"), 0);
 }
 
-/// The samples of tests/einlesen, over HTTP: each is read, and of each the ER can be made and finalised.
+/// The samples of tests/einlesen, over HTTP: each can be read, and its ER created and finalised.
 #[test]
 fn samples_become_documents_that_can_be_finalised() {
     let server = Server::start();

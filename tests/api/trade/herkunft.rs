@@ -1,5 +1,5 @@
-//! Where a batch came from and where it went (D21d): through production orders to suppliers and
-//! recipients, and the sheet for the authority.
+//! Origin and destination of a batch (D21d): through production orders to suppliers and recipients, and the
+//! sheet for the authority.
 
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ const REZEPTUR: &str = r#"[
   "inputs": [{"artikelnummer": "R", "menge": 10, "einheit": "kg"}],
   "outputs": [{"artikelnummer": "W", "menge": 10, "einheit": "kg"}]}]"#;
 
-/// Makes rye meal of wheat in one order; `parts` are the batches and quantities that went in. The
-/// id of the batch that came out, and the number of the order.
+/// Makes rye meal from wheat in one order; `parts` are the batches and quantities used. Returns the id of the
+/// produced batch, and the number of the order.
 fn produce(mill: &Mill<'_>, rezeptur: i64, parts: Value, out: i64) -> (String, String) {
     let path = "/api/v1/produktionsauftraege";
     let order = mill.client.post(path, json!({"rezeptur_id": rezeptur, "produktions_datum": "2026-07-09"}));
@@ -50,13 +50,13 @@ fn entries(herkunft: &Value, list: &str, fields: &[&str]) -> Vec<String> {
     herkunft[list].as_array().unwrap().iter().map(joined).collect()
 }
 
-/// What came in, what went out, what is left where nothing was counted.
+/// Incoming, outgoing and remaining quantity, without a count.
 fn balance(eingang: &str, abgang: &str, bestand: &str) -> Value {
     json!({"eingang": eingang, "abgang": abgang, "korrektur": "0.000", "bestand": bestand})
 }
 
-/// Two deliveries of wheat, one order with one line and two batches, three sales; the ids of the
-/// two batches that came in and of the one that was made.
+/// Two deliveries of wheat, one order with one line and two batches, three sales; holds the ids of the two
+/// incoming batches and of the produced one.
 pub struct Scene<'s> {
     pub mill: Mill<'s>,
     pub hof: String,
@@ -127,12 +127,12 @@ fn backward_from_what_was_sold_reaches_both_suppliers() {
 fn goods_that_go_round_are_followed_once_and_as_far_as_asked() {
     let server = Server::start();
     let Scene { mill, hof, meal, .. } = scene(&server);
-    // Meal goes back into wheat, that wheat into meal again.
+    // Meal becomes wheat again, and that wheat becomes meal again.
     let (back, _) = produce(&mill, 2, json!([part(&meal, 10)]), 10);
     let (again, _) = produce(&mill, 1, json!([part(&back, 5), part(&hof, 5)]), 9);
     let found = herkunft(&mill, &again, "?richtung=rueckwaerts");
     let depths = |found: &Value| entries(found, "rueckwaerts", &["tiefe"]).join(" ");
-    // back and hof; meal; hof once more (it went into meal, too) and gut.
+    // back and hof; meal; hof again (it was used in meal, too) and gut.
     assert_eq!(depths(&found), "1 1 2 3 3");
     let suppliers = entries(&found, "lieferanten", &["kundennr"]);
     assert_eq!(suppliers, ["Hof", "Gut"], "each batch's suppliers stand there once");
@@ -153,7 +153,7 @@ fn goods_that_go_round_are_followed_once_and_as_far_as_asked() {
     connection.execute(&circle("1000000", &meal), []).unwrap();
     let round = herkunft(&mill, &meal, "?richtung=rueckwaerts&tiefe=50");
     assert!(entries(&round, "rueckwaerts", &["charge_id"]).contains(&meal), "{round}");
-    // Its stock with it.
+    // Deletes its stock, too.
     let meal = meal.replace('-', "");
     connection
         .execute_batch(&format!(
@@ -203,7 +203,7 @@ fn opening_stock_of_a_batch_that_came_in_by_a_document_has_its_supplier() {
     let suppliers = entries(&found, "lieferanten", &["kundennr", "menge", "beleg_nummer"]);
     assert_eq!(suppliers, ["Hof 300.000 EL-2026-00001", "Hof 50.000 null"]);
     assert_eq!(found["bilanz"], balance("350.000", "0.000", "350.000"));
-    // A purchase order makes a batch and brings nothing: nobody has delivered it yet.
+    // A purchase order creates a batch but brings no goods: nobody has delivered it yet.
     mill.post_for("Gut", "BS", buy(70, "B1")).is(201);
     let ordered = mill.batch("B1")["id"].as_str().unwrap().to_owned();
     assert_eq!(herkunft(&mill, &ordered, "")["lieferanten"], json!([]));
@@ -295,7 +295,7 @@ fn a_text_is_never_a_formula() {
         assert!(all.contains(&expected), "{expected}: {all:?}");
     }
     assert!(all.iter().all(|cell| !cell.starts_with(['=', '+', '@'])), "{all:?}");
-    // Nor where a spreadsheet separates the cells in its own way.
+    // Nor if a spreadsheet program splits the cells in its own way.
     let sheet = String::from_utf8(answer.bytes).unwrap();
     for cell in sheet.split([';', ',', '\t', '\n', '\r']) {
         assert!(!cell.trim_start_matches('"').starts_with(['=', '+', '-', '@']), "{cell:?}: {sheet}");

@@ -1,5 +1,5 @@
-//! What is doubtful is stored as it came, and said (D7, D18): rates nobody named, certificates past their day,
-//! customers that are there already, numbers that cannot be.
+//! Doubtful data are stored as sent, with a hint (D7, D18): rates nobody defined, expired certificates,
+//! customers that exist already, impossible numbers.
 
 use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ const BELEGE: &str = "/api/v1/belege";
 const KUNDEN: &str = "/api/v1/kunden";
 const NOTES: &str = "/api/v1/annahmescheine";
 
-/// A company with a supplier, a customer and articles with a rate, without one, with one of its group.
+/// Creates a company with a supplier, a customer and articles with a rate, without one, and with one of its group.
 fn mill(server: &Server) -> Client {
     let mill = server.company("Mühle");
     server.import(&mill, "artikelgruppen", "id;name;kuerzel;mwst_satz\n1;Korn;K;19\n");
@@ -76,14 +76,14 @@ fn a_rate_that_nobody_named_and_one_that_no_table_has_are_said() {
         let position = mill.get(&format!("{BELEGE}/{}", answer.id())).body["positionen"][0].clone();
         assert_eq!(position["mwst_satz"], rate, "{item}");
     }
-    // A farmer's flat rate of a day on which there was none.
+    // A farmer's flat rate on a day when there was none.
     mill.put(&format!("{KUNDEN}/{}", supplier(&mill)), json!({"steuerart": "pauschal_24"})).is(200);
     let long_ago = json!({"kundennummer": "L-1", "lieferdatum": "1980-01-01"});
     assert_eq!(
         hints(&post(&mill, "ER", of_article("A"), long_ago)),
         ["MWST_SATZ_ANGENOMMEN items[0].mwst_satz", "STEUERGRUND_FEHLT items[0].steuer_kategorie"]
     );
-    // A rate that the company adds is known, whenever it holds.
+    // A rate added by the company is known, whenever it is valid.
     let own =
         "schluessel;bezeichnung;satz;gueltig_von;gueltig_bis;kategorie\nalt;Alt;8;2000-01-01;2000-12-31;S\n";
     server.import(&mill, "steuersaetze", own);
@@ -107,7 +107,7 @@ fn a_certificate_past_its_day_is_said_where_goods_come_in() {
         ("ER", 1, json!({}), &said),
         ("BS", 1, json!({}), &[]),
         ("EL", 2, json!({}), &[]),
-        // The day on which the goods came counts, and the last day is one of them.
+        // The delivery date counts, and the last day is included.
         ("EL", 1, json!({"lieferdatum": "2026-06-30"}), &[]),
         ("EL", 1, json!({"lieferdatum": "2026-07-01"}), &said),
         ("EL", 1, json!({"beleg_datum": "2026-06-01"}), &[]),
@@ -155,7 +155,7 @@ fn a_customer_with_the_same_name_and_place_is_said() {
     assert!(said.body["hinweise"][0]["message"].as_str().unwrap().contains("K-1001"), "{}", said.body);
     let elsewhere = server.company("Andere").post(KUNDEN, json!({"name": "Meier", "ort": "Ulm"}));
     assert_eq!(hints(&elsewhere), [""; 0]);
-    // However many customers have the name, the index finds the one at the place.
+    // However many customers have the name, the index finds the one at that place.
     let connection = open_writer(&server.database).unwrap();
     let statement = "explain query plan select kundennr from kunde where tenant_id = 1
         and nachname_firma = 'Meier' collate nocase and ort = 'Ulm' collate nocase";
@@ -176,7 +176,7 @@ fn an_iban_and_an_email_that_cannot_be_are_said_and_kept() {
     let path = format!("{KUNDEN}/{}", doubted.id());
     let stored = mill.get(&path).is(200).clone();
     assert_eq!((&stored["iban"], &stored["email"]), (&wrong["iban"], &wrong["email"]));
-    // A change is asked for what it sends.
+    // A change is only checked for the fields it sends.
     assert_eq!(hints(&mill.put(&path, json!({"ort": "Ulm"}))), [""; 0]);
     assert_eq!(hints(&mill.put(&path, json!({"email": "keine"}))), ["WERT_FRAGLICH email"]);
     assert_eq!(hints(&mill.put(&path, json!({"email": null, "iban": " "}))), [""; 0]);

@@ -1,4 +1,4 @@
-//! The cash register (specification, Barverkauf and Kasse; D7, D14, D15, D16, D22).
+//! Cash receipts (specification, Barverkauf and Kasse; D7, D14, D15, D16, D22).
 
 mod dsfinvk;
 mod import;
@@ -15,18 +15,18 @@ use crate::platform::import::Import;
 
 const PATH: &str = "/api/v1/barverkaeufe";
 
-/// The rows that a query gives.
+/// The rows of a query.
 fn list(client: &Client, query: &str) -> Vec<Value> {
     let answer = client.get(&format!("{PATH}?{query}"));
     answer.is(200)["data"].as_array().unwrap().clone()
 }
 
-/// One field of all rows that a query gives.
+/// One field of all rows of a query.
 fn column(client: &Client, query: &str, field: &str) -> Value {
     list(client, query).iter().map(|row| row[field].clone()).collect()
 }
 
-/// A row of an import: a receipt of one litre of beer at 3.80, with what is different.
+/// A row of an import: a receipt of one litre of beer at 3.80, with differing fields.
 fn row(different: Value) -> Value {
     let mut row = json!({"bon_nr": "1", "kassiert_at": "2026-07-01T12:00:00Z", "bezeichnung": "Bier", "menge": 1,
         "einzelpreis": "3.80", "mwst_satz": 19});
@@ -41,7 +41,7 @@ fn rows(different: &[Value]) -> String {
     Value::Array(different.iter().cloned().map(row).collect()).to_string()
 }
 
-/// Asserts what an import came to.
+/// Asserts the counts of an import.
 #[track_caller]
 fn counts(import: &Import, expected: [u64; 3]) {
     assert_eq!(import.counts(), expected, "{}", import.said());

@@ -1,4 +1,4 @@
-//! Stock and batches: every quantity moves once (D8).
+//! Stock and batches: every quantity is moved exactly once (D8).
 
 mod back;
 mod batches;
@@ -25,8 +25,8 @@ const ARTIKEL: &str = r#"[
  {"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "preis": 33.5, "ep_netto": 20,
   "mwst_satz": 19}]"#;
 
-/// A company with two suppliers (Hof, Gut), two customers (Kd, Kd2), the articles W and R that are
-/// tracked by batch, in kg, and S that is not, in Stk.
+/// A company with two suppliers (Hof, Gut), two customers (Kd, Kd2), the articles W and R tracked by batch,
+/// in kg, and S without batches, in Stk.
 pub struct Mill<'s> {
     pub server: &'s Server,
     pub client: Client,
@@ -90,7 +90,7 @@ impl Mill<'_> {
         self.client.get("/api/v1/chargen").is(200).as_array().unwrap().clone()
     }
 
-    /// The one batch with this number of the supplier.
+    /// The only batch with this number of the supplier.
     pub fn batch(&self, fremde: &str) -> Value {
         let all = self.batches();
         let mut found = all.iter().filter(|batch| batch["fremde_charge_nr"] == fremde);
@@ -103,7 +103,7 @@ impl Mill<'_> {
         self.batch(fremde)["bestand"].as_str().unwrap().to_owned()
     }
 
-    /// Brings goods in; the id of the batch.
+    /// Receives goods; returns the id of the batch.
     pub fn receive(&self, fremde: &str, menge: i64) -> String {
         self.post("EL", buy(menge, fremde)).is(201);
         self.batch(fremde)["id"].as_str().unwrap().to_owned()
@@ -114,7 +114,7 @@ impl Mill<'_> {
         self.get(id)["positionen"][0]["charge_id"].clone()
     }
 
-    /// The sum of all movements of documents of a partner, in whole units.
+    /// The sum of all movements of a partner's documents, in whole units.
     fn moved(&self, partner: &str) -> i64 {
         self.server.sql(&format!(
             "select coalesce(sum(m.menge), 0) / 1000000 from lagerbewegung m
@@ -142,13 +142,13 @@ pub fn sell(menge: i64, charge: &str) -> Value {
     json!({"artikelnr": "W", "menge": menge, "charge_id": charge})
 }
 
-/// An object with some fields more.
+/// An object with further fields.
 pub fn and(mut base: Value, more: Value) -> Value {
     base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     base
 }
 
-/// The quantities that a confirmation lists.
+/// The quantities listed in a confirmation.
 pub fn moves(answer: &Answer) -> Vec<String> {
     let moves = answer.body["lagerbewegungen"].as_array().unwrap();
     moves.iter().map(|bewegung| bewegung["menge"].as_str().unwrap().to_owned()).collect()
@@ -170,7 +170,7 @@ fn stock_follows_the_golden_sequences() {
     }
 }
 
-/// Carries out a row; the batch it concerns and the stock expected of it, if it succeeds.
+/// Carries out a row; returns its batch and the expected stock, if it succeeds.
 fn golden_step(
     mill: &Mill<'_>,
     row: &Value,

@@ -1,4 +1,4 @@
-//! An invoice at the price of the article, of goods that were delivered at another (D6).
+//! Invoices at the article's price for goods that were delivered at another price (D6).
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn an_invoice_at_the_price_of_the_article_says_what_was_delivered_at_another() {
         assert_eq!(said(&answer), [""; 0], "the delivery itself says nothing");
         answer.id()
     };
-    // What an invoice of this item says, which is then gone again.
+    // The price and hints of an invoice with this item, which is deleted again.
     let billed = |typ: &str, item: Value| {
         let answer = post(&mill, typ, json!([item]), json!({}));
         mill.storno(&answer.id()).is(200);
@@ -34,8 +34,8 @@ fn an_invoice_at_the_price_of_the_article_says_what_was_delivered_at_another() {
     assert_eq!(
         said(&answer),
         [
-            "items[1].ep_netto: Geliefert ist mit LS-2026-00001 zu 30.0000 je Stk, berechnet wird der Preis des Artikels: \
-          33.5000 je Stk. Gilt der von damals, bitte ep_netto angeben, einen Rabatt in rabatt_prozent."
+            "items[1].ep_netto: Geliefert ist mit LS-2026-00001 zu 30.0000 je Stk, berechnet wird der Preis des \
+             Artikels: 33.5000 je Stk. Gilt der von damals, bitte ep_netto angeben, einen Rabatt in rabatt_prozent."
         ]
     );
     let id = answer.id();

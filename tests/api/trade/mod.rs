@@ -1,4 +1,4 @@
-//! What is agreed, delivered and billed.
+//! Tests of trade: what is agreed, delivered and billed.
 
 pub mod abrechnungen;
 pub mod abschluss;

@@ -1,4 +1,4 @@
-//! What an item does not say is taken from the paper that it comes from: rate and price (D6, D7).
+//! Values that an item does not give are taken from the document it comes from: rate and price (D6, D7).
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,14 @@ use crate::goods::kontrakte::contract;
 use crate::harness::{Answer, COMPLETE, Client, Server};
 use crate::trade::lager::{Mill, and};
 
-/// A company with the supplier Hof and the customer Kd, and the article S at 19 %, without batches.
+/// Posts a document to the supplier Hof or the customer Kd, depending on its type.
 pub fn post(mill: &Mill<'_>, typ: &str, items: Value, header: Value) -> Answer {
     let partner = if ["BS", "EL", "ER"].contains(&typ) { "Hof" } else { "Kd" };
     let body = json!({"beleg_typ": typ, "kundennummer": partner, "items": items});
     mill.client.post("/api/v1/belege", and(body, header))
 }
 
+/// An item of the article S, at 19 % and without batches.
 pub fn sacks(menge: i64) -> Value {
     json!({"artikelnr": "S", "menge": menge})
 }
@@ -116,7 +117,7 @@ fn a_return_is_no_delivery() {
     assert_eq!((rate(&mill, &invoice.id()), has_kept(&invoice)), (json!("19.00"), false));
 }
 
-/// Whether an answer says that rates stay which were others, asked anew.
+/// Whether an answer says that rates were kept that would differ if derived again.
 fn has_kept(answer: &Answer) -> bool {
     assert!([200, 201].contains(&answer.status), "{}", answer.body);
     answer.hint_codes().contains(&"SAETZE_UNVERAENDERT".to_owned())
@@ -297,7 +298,7 @@ fn the_rates_are_known_since_1983() {
     }
 }
 
-/// A supplier with whom Gutschriften are agreed.
+/// Creates a supplier with whom Gutschriften are agreed.
 fn supplier(mill: &Client, fields: Value) -> String {
     let id = mill
         .post(

@@ -1,4 +1,4 @@
-//! The tax groups that a supplier's invoice prints are the sums of its ER (D18).
+//! The tax groups printed on a supplier's invoice become the sums of its ER (D18).
 
 use serde_json::{Value, json};
 
@@ -39,10 +39,10 @@ fn sums(answer: &Answer) -> String {
 
 const PRINTED: [[&str; 3]; 2] = [["7.00", "100.03", "7.01"], ["19.00", "50.00", "9.50"]];
 
-/// What the ER comes to, and whether that differs from what was computed; none where it is refused.
+/// The gross sum of the ER, and whether it differs from the computed one; `None` if the ER is refused.
 type Expected = Option<(&'static str, bool)>;
 
-/// Printed groups, and what comes of them.
+/// Printed groups, and the result.
 const CASES: &[(&[[&str; 3]], Expected)] = &[
     (&[["7", "100.03", "7.00"], ["19", "50", "9.5"]], Some(("150.03 16.50 166.53", false))),
     (&PRINTED, Some(("150.03 16.51 166.54", true))),
@@ -116,7 +116,7 @@ fn printed_groups_stay_until_they_are_cleared_or_fit_no_longer() {
     assert_eq!(kept(json!({"steuergruppen": null})), (computed.clone(), Value::Null));
     assert_eq!(kept(json!({"steuergruppen": printed})), (as_printed.clone(), printed.clone()));
     mill.put(&path, json!({"steuergruppen": groups(&[["7", "1", "1"]])})).refused(400, "WERT_UNGUELTIG");
-    // Items that come to something else are no longer what was printed.
+    // Items with different sums no longer match the printed ones.
     let items = json!([{"bezeichnung": "Ware", "menge": 1, "ep_netto": 10, "mwst_satz": 7}]);
     let answer = mill.put(&path, json!({"items": items}));
     answer.hints("SUMME_ABWEICHEND");
@@ -174,7 +174,7 @@ fn a_storno_takes_back_what_was_printed() {
     assert_eq!(sums(&counter), "-150.03 -16.51 -166.54");
     let negated = groups(&[["7.00", "-100.03", "-7.01"], ["19.00", "-50.00", "-9.50"]]);
     assert_eq!(counter.body["steuergruppen"], negated);
-    // An ER below zero prints what it gives back.
+    // An ER with a negative total prints negative groups.
     let items = json!([{"bezeichnung": "Ware", "menge": -1, "ep_netto": "100.03", "mwst_satz": 7}]);
     let mut credit = with("ER", &[["7", "-100.03", "-7.01"]]);
     credit["items"] = items;

@@ -1,19 +1,20 @@
-//! The history of a large document: kept once, read in pages of bounded bytes (D4).
+//! The history of a large document: each version stored once, read in pages with a bounded number of bytes (D4).
 
 use serde_json::{Value, json};
 
 use crate::harness::Server;
 use crate::trade::lager::Mill;
 
-/// Notes that are taken on the document; then its positions change, then as many again.
+/// Changes of the notes; then the positions change, then as many again.
 const NOTES: i64 = 100;
 
 const POSITIONS: i64 = 300;
 
-/// Bytes of the database, what is free in it left out.
+/// Used bytes of the database, without free pages.
 fn size(server: &Server) -> i64 {
     server.sql(
-        "select (page_count - freelist_count) * page_size from pragma_page_count, pragma_freelist_count, pragma_page_size",
+        "select (page_count - freelist_count) * page_size from pragma_page_count, pragma_freelist_count, \
+         pragma_page_size",
     )
 }
 
@@ -61,7 +62,7 @@ fn a_note_on_a_large_document_does_not_copy_it() {
     assert!(pages > 3, "{pages} pages");
     let numbers: Vec<_> = rows.iter().map(|row| row["version"].as_i64().unwrap()).collect();
     assert_eq!(numbers, (1..=changes).collect::<Vec<_>>());
-    // A limit holds as before, also where the bytes would allow more.
+    // A limit still applies, even if the bytes would allow more.
     let two = mill.client.get(&format!("{path}/verlauf?limit=2&offset=1"));
     assert_eq!((two.is(200)["data"].clone(), two.headers.get("x-limit")), (json!(rows[1..3]), None));
 
@@ -103,7 +104,10 @@ fn versions_with_long_texts_are_kept_packed() {
     let items = |turn: i64| {
         let text =
             |at: i64| (0..400).map(|n| format!("Zeile {turn} {at} {n}")).collect::<Vec<_>>().join("\n");
-        let item = |at| json!({"artikelnr": "S", "menge": 1, "langtext": text(at).chars().take(4_000).collect::<String>().trim()});
+        let item = |at| {
+            json!({"artikelnr": "S", "menge": 1,
+            "langtext": text(at).chars().take(4_000).collect::<String>().trim()})
+        };
         Value::Array((0..100).map(item).collect())
     };
     let id = mill.post("AN", items(0)).id();

@@ -1,4 +1,4 @@
-//! Clients of a server that ends under them.
+//! Clients of a server that ends while they work.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::wire::{Wire, request};
 
 const CLIENTS: u64 = 6;
 
-/// Requests of one client at most, should the server never end.
+/// Maximum number of requests of one client, in case the server never ends.
 const REQUESTS_MAX: usize = 5_000;
 
 /// A request that was answered.
@@ -25,15 +25,15 @@ pub struct Answered {
     pub sent: String,
 }
 
-/// What becomes of a server while clients work.
+/// How the server ends while clients work.
 pub enum End {
     /// It gets a signal.
     Signal(&'static str),
-    /// Some of its calls fail (in strace's words), and it is told to stop where that did not end it.
+    /// Some of its calls fail (in strace's syntax), and it is told to stop if that did not end it.
     CallsFail(String),
 }
 
-/// Serves clients until so many requests were answered, or the server has ended itself; what was answered.
+/// Serves clients until this many requests were answered, or the server has ended itself; returns the answers.
 pub fn life(
     folder: &Folder,
     keys: [&str; 2],
@@ -122,8 +122,8 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Method, path and body of a request; at the end of the path of one that is sent under an Idempotency-Key stands
-    /// `?`.
+    /// Draws method, path and body of a request; a `?` at the end of the path means that it is sent with an
+    /// Idempotency-Key.
     fn draws(&mut self, nr: usize) -> (&'static str, String, Option<String>) {
         let own = &Mills::get().own;
         let name = format!("{} {nr}", self.name);

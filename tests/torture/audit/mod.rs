@@ -1,12 +1,13 @@
-//! P12: every answered request with a verified key is in the audit log exactly once, and tampering shows.
+//! P12: every answered request with a verified key is in the audit log exactly once, and tampering is detected.
 //!
-//! In the first experiment (here) clients send requests of every kind to a server that is killed under them, and to
-//! one that is told to stop: reads, writes, refusals, repeats, many in one, heads alone; some hang up before the
-//! answer or in the middle of their body. Where strace is there, syncs or writes of a server fail before in two of
-//! three cases. Then each answer must have its row, with its status and path; no request has two; and each record
-//! that was made, whether anybody heard of it or not, has the row of the request that made it.
+//! In the first experiment (here) clients send requests of every kind to a server that is killed while they
+//! work, and to one that is told to stop: reads, writes, refusals, repeats, bulk requests, heads without a
+//! body; some hang up before the answer or in the middle of their body. If strace is available, syncs or
+//! writes of the server fail beforehand in two of three cases. Then each answer must have its row, with its
+//! status and path; no request has two; and each created record, whether anybody was told or not, has the row
+//! of its request.
 //!
-//! In the second one (`forgery/`) somebody alters the logs with plain SQL, and the files of the journal.
+//! In the second one (`forgery/`) somebody tampers with the logs by plain SQL, and with the files of the journal.
 
 mod clients;
 mod forgery;
@@ -34,10 +35,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// How many answers a server gives before it is killed, or told to stop.
+/// Answers that a server gives before it is killed, or told to stop.
 const ANSWERS: usize = 300;
 
-/// Two lives of a server that end badly, and one that does not.
+/// Two runs of a server that end badly, and one that ends well.
 fn ends(dice: &mut Dice) -> [End; 3] {
     let nr = 1 + dice.below(12);
     let bad = match dice.below(3) {
@@ -66,7 +67,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     for end in ends(&mut case.dice) {
         answered.extend(life(&folder, keys, &end, case.dice.below(usize::MAX) as u64, ANSWERS)?);
     }
-    // This takes in what the killed server left in its journal.
+    // This moves in the journal that the killed server left.
     let verify = folder.run(&["audit", "verify"]);
     if !verify.status.success() {
         return Err(format!("audit verify: {}", String::from_utf8_lossy(&verify.stderr)));
@@ -79,7 +80,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(answered.len() as u64)
 }
 
-/// Compares the log with what was answered, and with what was made.
+/// Compares the log with the answers, and with the created records.
 fn look(folder: &Folder, answered: &[Answered]) -> Result<(), String> {
     let database = folder.database();
     let mut rows = BTreeMap::<String, Vec<(u16, String)>>::new();
@@ -95,7 +96,8 @@ fn look(folder: &Folder, answered: &[Answered]) -> Result<(), String> {
     for Answered { request_id, status, sent } in answered {
         let found = rows.get(request_id).and_then(|rows| rows.first());
         let path = sent.split(['?', ' ']).nth(1).unwrap_or_default();
-        // What failed at its commit may come back with the write-ahead log: then its row says that it was done.
+        // A write that failed at its commit may come back with the write-ahead log; then its row says that it
+        // was done.
         let fits =
             |row: &(u16, String)| (row.0 == *status || (*status == 503 && row.0 < 300)) && row.1 == path;
         if !found.is_some_and(fits) {

@@ -1,4 +1,4 @@
-//! A person's browser: it opens the page of a form and sends it.
+//! A browser that opens the page of a form and sends it.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct Browser {
     session: String,
 }
 
-/// The form of a page, filled in, and the session in which it was opened.
+/// The form of a page, filled in, and its session.
 pub struct Form {
     session: String,
     path: String,
@@ -28,7 +28,7 @@ impl Browser {
         Browser::at(&format!("http://{}", server.address), session)
     }
 
-    /// The same of a server at `http://127.0.0.1:PORT`.
+    /// A browser for a server at `http://127.0.0.1:PORT`.
     pub fn at(base: &str, session: &str) -> Browser {
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -38,7 +38,7 @@ impl Browser {
         Browser { agent: config.into(), base: base.to_owned(), session: session.to_owned() }
     }
 
-    /// Sets the password of a new person whose link this is; the session that begins with it.
+    /// Sets the password of a new person by this link; returns the new session.
     pub fn of_link(address: &str, link: &str) -> String {
         let (_, path) = link.trim().split_once("/leitstand/").expect("a link into the Leitstand");
         let browser = Browser::at(&format!("http://{address}"), "");
@@ -56,7 +56,7 @@ impl Browser {
         session(&response).ok_or_else(|| format!("a log-in was answered {}", response.status()))
     }
 
-    /// Opens the page of a form, with what stands in it.
+    /// Opens the page of a form, with its values.
     pub fn open(&self, path: &str) -> Result<Form, String> {
         let request = self.request("GET", path, &self.session).body(()).unwrap();
         let response = self.agent.run(request).map_err(|error| error.to_string())?;
@@ -97,7 +97,7 @@ impl Browser {
     }
 }
 
-/// The session that an answer begins.
+/// The session that begins with an answer.
 fn session(response: &Response<ureq::Body>) -> Option<String> {
     let cookie = response.headers().get("set-cookie")?.to_str().unwrap();
     let value = cookie.strip_prefix("leitstand=").and_then(|value| value.split(';').next());

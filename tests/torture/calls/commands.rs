@@ -1,4 +1,4 @@
-//! What the command line and a start write, while calls of the system fail.
+//! Writes of the command line and of a start, while system calls fail.
 
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -24,17 +24,17 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 8,
 };
 
-/// How long a server may take for what it does at its start.
+/// How long a server may take for the work at its start.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const IMPORT: &[&str] = &["import", "artikel", "artikel.json", "--tenant", "Mühle"];
 
-/// Something that is written by a process of its own.
+/// A write by a separate process.
 struct Operation {
     name: &'static str,
     scene: fn() -> &'static Folder,
     how: How,
-    /// None: it is done in part.
+    /// Whether it was done; `None` if only in part.
     is_done: fn(&Folder) -> Option<bool>,
 }
 
@@ -42,7 +42,7 @@ enum How {
     Command(&'static [&'static str]),
     /// A command while a server has the database open.
     Beside(&'static [&'static str]),
-    /// The start of a server, until what it begins by itself is done.
+    /// The start of a server, until the work it begins by itself is done.
     Start,
 }
 
@@ -88,7 +88,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// How many calls of the kind it had.
+    /// Runs it; returns how many calls of the kind it had.
     fn run(&self, is_taken_back: bool) -> Result<u64, String> {
         let folder = same((self.operation.scene)());
         let (was_successful, met) = self.operation.runs(&folder, Some(&self.way.at(self.number)))?;
@@ -104,7 +104,7 @@ impl Trial {
         Ok(met)
     }
 
-    /// Whether what was said to be done is there, all is whole, and otherwise it can be done again.
+    /// Checks that a reported success is stored and everything is whole, and that it can otherwise be repeated.
     fn look(&self, folder: &Folder, was_successful: bool) -> Result<(), String> {
         let is_done = (self.operation.is_done)(folder);
         if was_successful && is_done != Some(true) {
@@ -122,7 +122,7 @@ impl Trial {
                 return Err("it was not done, and done again it fails".to_owned());
             }
         }
-        // A start makes the secret where the making of the database had not come to it.
+        // A start creates the secret if creating the database did not get that far.
         let key = folder.company("Neu");
         let mut server = folder.serve(&[]);
         let status = server.client(&key).get("/api/v1/laender").status;
@@ -135,7 +135,7 @@ impl Trial {
 }
 
 impl Operation {
-    /// Does it; whether it says that it is done, and how many calls of the kind of the fault there were.
+    /// Runs it; returns whether it reports success, and how many calls of the fault's kind there were.
     fn runs(&self, folder: &Folder, fails: Option<&Fault>) -> Result<(bool, u64), String> {
         let logs = Folder::new();
         let prepared = |arguments: &[&str]| {
@@ -164,7 +164,7 @@ impl Operation {
         }
     }
 
-    /// A server says nothing of what it does by itself: it is never taken for done by its word.
+    /// Starts a server, which reports nothing about this work, so it is never taken for done.
     fn starts(
         &self,
         command: Command,
@@ -192,10 +192,10 @@ fn ends(mut command: Command) -> Result<bool, String> {
     said(&command.output().map_err(|error| error.to_string())?)
 }
 
-/// What a server ends with when nobody knows whether a commit is on the disk.
+/// Exit code of a server if nobody knows whether a commit is on the disk.
 const OUTCOME_UNKNOWN: i32 = 74;
 
-/// Whether a command succeeded; one that panics, or fails without a sentence, is a violation.
+/// Whether a command succeeded; a panic, or a failure without a message, is a violation.
 fn said(output: &std::process::Output) -> Result<bool, String> {
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {

@@ -3,7 +3,7 @@
 use crate::experiment::Case;
 use crate::power::recording::Fault;
 
-/// Kinds of calls by which files change, as `power/recorder.c` names them.
+/// Kinds of calls that change files, as named in `power/recorder.c`.
 const KINDS: &[(char, &str)] =
     &[('w', "write"), ('s', "sync"), ('t', "truncate"), ('o', "open"), ('n', "rename, link or unlink")];
 
@@ -12,7 +12,8 @@ const EIO: i32 = 5;
 const EINTR: i32 = 4;
 const ENOSPC: i32 = 28;
 
-/// What becomes of a call: a name, the error, and whether half of it is done before; then the error is the next one's.
+/// Ways in which a call fails: a name, the error, and whether half of it is done first; then the next call
+/// gets the error.
 const ENDS: &[(&str, i32, bool)] = &[
     ("the process is killed at it", KILLED, false),
     ("fails with EIO", EIO, false),
@@ -23,13 +24,13 @@ const ENDS: &[(&str, i32, bool)] = &[
     ("writes half, and the process is killed at it", KILLED, true),
 ];
 
-/// Only the first of these can become of other calls than a write.
+/// Only the first of these apply to calls other than a write.
 const ENDS_OF_OTHERS: usize = 4;
 
-/// Kinds with what becomes of them.
+/// Number of kinds combined with their ways.
 pub const WAYS: usize = ENDS.len() + (KINDS.len() - 1) * ENDS_OF_OTHERS;
 
-/// What becomes of the calls of a case.
+/// The way in which the calls of a case fail.
 #[derive(Clone, Copy)]
 pub struct Way {
     kind: (char, &'static str),
@@ -57,11 +58,12 @@ impl Way {
     }
 }
 
-/// Calls of a case that fail, each in a trial of its own; they are spread over all that there are.
+/// Failing calls of a case, each in a separate trial, spread over all calls.
 const FAILING: u64 = 6;
 
-/// Tries a way at calls of an operation, once it was tried without: `run` is told which call fails, and says how many of
-/// the kind there were. The same operation and way come again in a later case of a seed, at other calls.
+/// Tries a way at calls of an operation, after a run without a fault: `run` is told which call fails, and
+/// returns how many of the kind there were. The same operation and way come again in a later case of a seed,
+/// at other calls.
 pub fn each_call(
     case: &Case,
     operations: usize,

@@ -1,4 +1,4 @@
-//! What is written while calls of the system fail, and how one sees that it was.
+//! Writes during which system calls fail, and how to see that they were done.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::browser::{Browser, Form};
 use crate::process::{Answer, Client, Folder, Running};
 
-/// A company as every trial finds it, and the ids of its records.
+/// The company at the beginning of every trial, and the ids of its records.
 pub struct Scene {
     folder: Folder,
     pub key: String,
@@ -20,7 +20,7 @@ pub struct Scene {
     session: String,
 }
 
-/// By this an operation is known again, and sent again under the same Idempotency-Key.
+/// Identifies an operation, which is sent again with the same Idempotency-Key.
 const MARK: &str = "unter-Folter";
 
 impl Scene {
@@ -32,7 +32,8 @@ impl Scene {
     fn new() -> Scene {
         let folder = Folder::new();
         let key = folder.company("Mühle");
-        let article = json!([{"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "preis": 2, "mwst_satz": 7}]);
+        let article = json!([{"artikelnummer": "S", "bezeichnung": "Sack", "einheit": "Stk", "preis": 2,
+            "mwst_satz": 7}]);
         folder.import("Mühle", "artikel", &article);
         let mut server = folder.serve(&[]);
         let client = server.client(&key);
@@ -64,7 +65,7 @@ impl Scene {
         folder
     }
 
-    /// Puts the files of this company in the place of what is in a folder.
+    /// Replaces the contents of a folder by the files of this company.
     pub fn lay_out(&self, folder: &Folder) {
         let files = |of: &Path| -> Vec<_> {
             std::fs::read_dir(of)
@@ -87,18 +88,18 @@ fn document(typ: &str, menge: i64) -> Value {
 pub struct Operation {
     pub name: &'static str,
     request: fn(&Scene) -> Request,
-    /// How often it was done.
+    /// Counts how often it was done.
     count: fn(&Scene, &Client) -> usize,
 }
 
 enum Request {
     /// Method, path and body.
     Json(&'static str, String, Value),
-    /// A form of the Leitstand: its path below the company, and what is typed into it.
+    /// A form of the Leitstand: its path below the company, and the input.
     Form(String, &'static [(&'static str, &'static str)]),
 }
 
-/// A request that only has to be sent: the page of a form is open.
+/// A request ready to be sent: the page of a form is already open.
 pub enum Ready {
     Json(Client, &'static str, String, Value),
     Form(Browser, Form),
@@ -139,8 +140,8 @@ impl Ready {
     }
 }
 
-/// Whether an answer says that it was done; a bulk request is answered 200 whatever became of its items, a form with the
-/// way to what it made.
+/// Whether an answer reports success; a bulk request gets 200 whatever happened to its items, a form
+/// redirects to what it created.
 pub fn is_done(answer: &Answer) -> bool {
     answer.status < 400 && answer.body["abgelehnt"].as_i64().unwrap_or(0) == 0
 }
@@ -151,7 +152,7 @@ fn record(client: &Client, path: &str) -> Value {
     answer.body
 }
 
-/// How many records of a list have a field that says so.
+/// How many records of a list have this value in a field.
 fn listed(client: &Client, path: &str, field: &str, value: &str) -> usize {
     let list = record(client, path);
     let rows = list["data"].as_array().or(list.as_array()).unwrap();

@@ -1,4 +1,4 @@
-//! Folders that trials of commands begin with, and whether a command is done in one.
+//! Folders in which trials of commands begin, and whether a command is done in one.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use crate::process::Folder;
 pub const DATABASE: &str = "partnerd.db";
 pub const BACKUP: &str = "copy.db";
 
-/// Articles that are imported.
+/// Number of imported articles.
 const ARTICLES: i64 = 40;
 
 pub fn nothing() -> &'static Folder {
@@ -19,7 +19,7 @@ pub fn nothing() -> &'static Folder {
     SCENE.get_or_init(Folder::new)
 }
 
-/// A company that a killed server has left.
+/// A company left by a killed server.
 pub fn mill() -> &'static Folder {
     static SCENE: OnceLock<Folder> = OnceLock::new();
     SCENE.get_or_init(|| {
@@ -36,7 +36,7 @@ pub fn mill() -> &'static Folder {
     })
 }
 
-/// The same with a backup from when there was a company less.
+/// The same with a backup from before one of its companies was created.
 pub fn with_backup() -> &'static Folder {
     static SCENE: OnceLock<Folder> = OnceLock::new();
     SCENE.get_or_init(|| {
@@ -102,7 +102,7 @@ pub fn is_imported(folder: &Folder) -> Option<bool> {
     }
 }
 
-/// A backup that has its name is whole, whatever became of the command.
+/// A backup with its final name is whole, whatever happened to the command.
 pub fn is_backed_up(folder: &Folder) -> Option<bool> {
     if !folder.file(BACKUP).exists() {
         return Some(false);

@@ -1,4 +1,4 @@
-//! Days of the calendar and the clocks of Berlin, computed from their rules alone.
+//! Calendar days and the time in Berlin, computed from their rules alone.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ impl Civil {
         years + months + self.day - 1
     }
 
-    /// The day with a number that is not below 0.
+    /// The day with this number, which is not negative.
     pub fn of(mut number: i64) -> Civil {
         let (mut year, mut month) = (1970, 1);
         while number >= 365 + i64::from(is_leap(year)) {
@@ -51,7 +51,7 @@ impl Civil {
         Civil { year, month, day: number + 1 }
     }
 
-    /// The same day some months later, or the last of that month.
+    /// The same day some months later, or the last day of that month.
     pub fn plus_months(self, months: i32) -> Civil {
         let all = self.year * 12 + self.month - 1 + i64::from(months);
         let (year, month) = (all.div_euclid(12), all.rem_euclid(12) + 1);
@@ -59,10 +59,10 @@ impl Civil {
     }
 }
 
-/// The clocks of Berlin by directive 2000/84/EC: an hour ahead of UTC, two between the last Sundays of March and
-/// October.
+/// The time in Berlin by directive 2000/84/EC: an hour ahead of UTC, two between the last Sundays of March
+/// and October.
 pub struct Berlin {
-    /// The hour in UTC at which the clocks are changed: 1.
+    /// The hour in UTC at which the clocks change: 1.
     pub change_hour: i64,
 }
 
@@ -70,13 +70,12 @@ const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 
 impl Berlin {
-    /// What the clocks show at an instant, as milliseconds of a clock that began at 1970-01-01T00:00.
+    /// Local time at an instant, in milliseconds since 1970-01-01T00:00 local time.
     pub fn local(&self, millis: i64) -> i64 {
         millis + self.offset(millis)
     }
 
-    /// The instant at which the clocks show this: of an hour that comes twice the first, of one that is skipped the one
-    /// after.
+    /// The instant of a local time: the first one in an hour that occurs twice, the one after in a skipped hour.
     pub fn instant(&self, local: i64) -> i64 {
         let [summer, winter] = [local - 2 * HOUR, local - HOUR];
         if self.offset(summer) == 2 * HOUR { summer } else { winter }

@@ -1,7 +1,7 @@
-//! Whoever gets the triggers out of the way can alter a final document with SQL; `check` says so.
+//! Somebody who removes the triggers can alter a final document with SQL; `check` reports it.
 //!
-//! A trial is a statement by chance that altered a row that must stay, on a copy whose triggers were dropped and then made
-//! again.
+//! A trial is a random statement that altered a protected row, on a copy whose triggers were dropped and then
+//! restored.
 
 use rusqlite::Connection;
 
@@ -22,10 +22,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 2,
 };
 
-/// Alterations of one seed.
+/// Alterations per seed.
 const ALTERATIONS: u64 = 10;
 
-/// Tables of which the chain of evidence has the content.
+/// Tables whose content is in the chain of evidence.
 const PROVED: usize = 7;
 
 fn case(case: &mut Case) -> Result<u64, String> {
@@ -40,13 +40,13 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(ALTERATIONS)
 }
 
-/// What `check` says is wrong; none where it is content.
+/// What `check` reports; `None` if it finds nothing.
 fn is_found(folder: &Folder) -> Option<String> {
     let output = folder.run(&["check"]);
     (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Alters something that must stay; the statement that did it.
+/// Alters something protected; returns the statement.
 fn altered(folder: &Folder, case: &mut Case, is_taken_back: bool) -> String {
     let database = opened(folder);
     let before = Rows::of(&database);
@@ -59,7 +59,7 @@ fn altered(folder: &Folder, case: &mut Case, is_taken_back: bool) -> String {
             database.execute_batch("commit").unwrap();
             return statement;
         }
-        // A conflict may have ended it.
+        // A conflict may have ended the transaction.
         let _ = database.execute_batch("rollback");
         if is_done {
             return statement;
@@ -67,7 +67,7 @@ fn altered(folder: &Folder, case: &mut Case, is_taken_back: bool) -> String {
     }
 }
 
-/// Runs a statement; the triggers stand there afterwards as before.
+/// Runs a statement without the triggers, which are restored afterwards.
 fn without_triggers(database: &Connection, statement: &str) -> rusqlite::Result<()> {
     let mut triggers = database.prepare("select name, sql from sqlite_schema where type = 'trigger'")?;
     let triggers: Vec<(String, String)> =

@@ -1,9 +1,9 @@
 //! P13: a final document cannot be altered, by the interface or by SQL on a connection of ours.
 //!
-//! A trial is a statement that chance writes against the rows of final documents and what hangs on them (update,
-//! delete, replace, upsert, a key taken away or given to another row), on a connection as the server opens it; or a
-//! request that would change one of them. Afterwards each of their rows stands there as before, but for the columns
-//! in which a document says what became of it, and no position was added.
+//! A trial is a random statement against the rows of final documents and their dependent rows (update,
+//! delete, replace, upsert, a key removed or given to another row), on a connection as the server opens it;
+//! or a request that would change one of them. Afterwards each of their rows is unchanged, except for the
+//! columns that record later events, and no position was added.
 
 mod found;
 mod scene;
@@ -36,21 +36,21 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 3,
 };
 
-/// Statements and requests of one seed.
+/// Statements and requests per seed.
 const STATEMENTS: u64 = 1_000;
 const REQUESTS: u64 = 40;
 
-/// What is final: a table, and which of its rows.
+/// A table, and which of its rows are final.
 struct Kept {
     table: &'static str,
     rows: &'static str,
-    /// Columns that may change: what became of a document after it was finalised.
+    /// Columns that may change: later events of a finalised document.
     free: &'static [&'static str],
-    /// Whether rows come in later: a PDF, a version of the history.
+    /// Whether rows may be added later: a PDF, a version of the history.
     grows: bool,
 }
 
-/// Of the documents that were final at the beginning.
+/// Rows of the documents that were final at the beginning.
 const FINAL: &str = "(tenant_id, beleg_id) in (select tenant_id, id from temp.final)";
 const FINALS: &str =
     "create temp table final as select tenant_id, id from beleg where ereignis_am is not null";
@@ -89,9 +89,9 @@ const KEPT: &[Kept] = &[
     Kept { table: "firma", rows: "true", free: &[], grows: true },
 ];
 
-/// Tables that name a document and are not part of it: pairs of goods, which later documents change (D8), what of a
-/// document is dropped when it becomes final or its partner is forgotten, and its e-mails, which are written before it is
-/// known what became of them.
+/// Tables that name a document and are not part of it: pairs of goods, which later documents change (D8);
+/// data dropped when a document becomes final or its partner is forgotten; and its e-mails, which are stored
+/// before their outcome is known.
 const NOT_KEPT: &[&str] =
     &["lager_offen", "beleg_lieferanten_nr", "beleg_frueherer_kunde", "nachweis", "versand"];
 
@@ -112,7 +112,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(STATEMENTS + requests)
 }
 
-/// An error where the loss of the triggers of any table is found.
+/// Error for the control, if the missing triggers of every table were detected.
 fn all_found(scene: &Scene, dice: &mut Dice) -> Result<u64, String> {
     let mut found = Vec::new();
     for kept in KEPT {
@@ -127,7 +127,7 @@ fn all_found(scene: &Scene, dice: &mut Dice) -> Result<u64, String> {
     Err(found.join("\n"))
 }
 
-/// A connection as the server opens it, which remembers what is final.
+/// A connection as the server opens it, with a list of what is final.
 fn opened(folder: &Folder) -> Connection {
     let database = open_writer(&folder.file("partnerd.db")).unwrap();
     database.execute_batch(FINALS).unwrap();
@@ -141,7 +141,7 @@ fn by_statements(database: &Connection, dice: &mut Dice) -> Result<(), String> {
         database.execute_batch("begin").unwrap();
         let changes = database.total_changes();
         let _ = database.execute_batch(&statement);
-        // One that fails in the middle may have changed something, too.
+        // A statement that fails in the middle may have changed something, too.
         if database.total_changes() > changes {
             before.stand_in(database).map_err(|wrong| format!("{wrong} by {statement}"))?;
         }
@@ -151,7 +151,7 @@ fn by_statements(database: &Connection, dice: &mut Dice) -> Result<(), String> {
     Ok(())
 }
 
-/// A table that names a document and that nobody thought of.
+/// Fails if a table that names a document is in no list.
 fn all_tables_are_named(database: &Connection) -> Result<(), String> {
     let select = "select distinct t.name from sqlite_schema t, pragma_table_info(t.name) c
         where t.type = 'table' and c.name = 'beleg_id'";
@@ -176,7 +176,7 @@ fn drop_triggers(database: &Connection, table: &str) {
     }
 }
 
-/// What must stay, a set of rows for each table.
+/// The protected rows, as a set for each table.
 struct Rows(Vec<BTreeSet<String>>);
 
 impl Rows {
@@ -213,7 +213,7 @@ impl Kept {
     }
 }
 
-/// Sends what could change final documents; how many requests.
+/// Sends requests that could change final documents; returns their number.
 fn by_requests(folder: &Folder, scene: &Scene, dice: &mut Dice) -> Result<u64, String> {
     let server = folder.serve(&[]);
     let own = &Mills::get().own;
@@ -239,7 +239,7 @@ fn by_requests(folder: &Folder, scene: &Scene, dice: &mut Dice) -> Result<u64, S
     Ok(REQUESTS)
 }
 
-/// A body for a route, with some further fields that a document has.
+/// A body for a route, with some further fields of documents.
 fn drawn(own: &Mill, route: &str, dice: &mut Dice) -> Result<Value, String> {
     let mut sent = body(route, own)?;
     let more = json!({"notizen": "x", "summe_netto": "1.00", "status": "offen", "zahlungsziel_tage": 1, "kunden_id": 31,

@@ -1,5 +1,5 @@
-//! Final documents of each kind: with taxes as the supplier printed them, read from an e-invoice that is kept beside
-//! them, cancelled, with PDFs and a history.
+//! Final documents of each kind: with taxes as printed by the supplier, read from a stored e-invoice,
+//! cancelled, with PDFs and a history.
 
 use std::sync::OnceLock;
 
@@ -12,21 +12,26 @@ use crate::process::{Client, Folder};
 
 pub struct Scene {
     pub folder: Folder,
-    /// Their ids.
+    /// The ids of the final documents.
     pub finals: Vec<String>,
 }
 
-/// What a supplier sent.
-const INVOICE: &str = "<Invoice><ID>R-1</ID><IssueDate>2026-07-01</IssueDate><DocumentCurrencyCode>EUR</DocumentCurrencyCode>\
-<AccountingSupplierParty><Party><PartyTaxScheme><CompanyID>DE123456789</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme>\
-</PartyTaxScheme><PartyLegalEntity><RegistrationName>Hof</RegistrationName></PartyLegalEntity></Party>\
-</AccountingSupplierParty><TaxTotal><TaxAmount>7.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount>\
-<TaxAmount>7.00</TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory></TaxSubtotal></TaxTotal>\
-<LegalMonetaryTotal><TaxExclusiveAmount>100.00</TaxExclusiveAmount><TaxInclusiveAmount>107.00</TaxInclusiveAmount>\
-</LegalMonetaryTotal><InvoiceLine><InvoicedQuantity unitCode=\"KGM\">10</InvoicedQuantity><LineExtensionAmount>100.00\
-</LineExtensionAmount><Item><Name>Saat</Name><BuyersItemIdentification><ID>MU7-S</ID></BuyersItemIdentification>\
-<ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent></ClassifiedTaxCategory></Item><Price><PriceAmount>10</PriceAmount>\
-</Price></InvoiceLine></Invoice>";
+/// A supplier's e-invoice.
+const INVOICE: &str = "<Invoice><ID>R-1</ID><IssueDate>2026-07-01</IssueDate>\
+                       <DocumentCurrencyCode>EUR</DocumentCurrencyCode><AccountingSupplierParty><Party>\
+                       <PartyTaxScheme><CompanyID>DE123456789</CompanyID><TaxScheme><ID>VAT</ID></TaxScheme>\
+                       </PartyTaxScheme><PartyLegalEntity><RegistrationName>Hof</RegistrationName>\
+                       </PartyLegalEntity></Party></AccountingSupplierParty><TaxTotal>\
+                       <TaxAmount>7.00</TaxAmount><TaxSubtotal><TaxableAmount>100.00</TaxableAmount>\
+                       <TaxAmount>7.00</TaxAmount><TaxCategory><ID>S</ID><Percent>7</Percent></TaxCategory>\
+                       </TaxSubtotal></TaxTotal><LegalMonetaryTotal>\
+                       <TaxExclusiveAmount>100.00</TaxExclusiveAmount>\
+                       <TaxInclusiveAmount>107.00</TaxInclusiveAmount></LegalMonetaryTotal><InvoiceLine>\
+                       <InvoicedQuantity unitCode=\"KGM\">10</InvoicedQuantity>\
+                       <LineExtensionAmount>100.00</LineExtensionAmount><Item><Name>Saat</Name>\
+                       <BuyersItemIdentification><ID>MU7-S</ID></BuyersItemIdentification>\
+                       <ClassifiedTaxCategory><ID>S</ID><Percent>7</Percent></ClassifiedTaxCategory></Item>\
+                       <Price><PriceAmount>10</PriceAmount></Price></InvoiceLine></Invoice>";
 
 impl Scene {
     pub fn get() -> &'static Scene {
@@ -82,7 +87,7 @@ impl Scene {
     }
 }
 
-/// Makes a document that is changed, gets a PDF and becomes final; its id.
+/// Creates a document that is changed, gets a PDF and becomes final; returns its id.
 fn finalised(client: &Client, path: &str, body: &Value) -> String {
     let id = done(client.post(path, body))["id"].as_str().unwrap().to_owned();
     let path = |end: &str| format!("/api/v1/belege/{id}{end}");

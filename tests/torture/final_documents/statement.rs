@@ -1,21 +1,21 @@
-//! Statements by chance against rows that must stay.
+//! Random statements against protected rows.
 
 use rusqlite::Connection;
 
 use super::{Kept, texts};
 use crate::dice::Dice;
 
-/// Rows of which one is aimed at are among so many first ones.
+/// A targeted row is among this many first ones.
 const FIRST: usize = 6;
 
-/// What an insert or an update does where a row is in its way.
+/// The conflict clause of an insert or update.
 const CONFLICTS: &[&str] = &["", "or replace", "or ignore", "or fail", "or rollback"];
 
-/// A table with rows that must stay.
+/// A table with protected rows.
 pub struct Target {
     kept: &'static Kept,
     columns: Vec<String>,
-    /// What tells its rows apart, with commas.
+    /// Its key columns, separated by commas.
     key: String,
 }
 
@@ -28,7 +28,7 @@ impl Target {
         Target { kept, columns: kept.columns(database), key: texts(database, &select).join(", ") }
     }
 
-    /// A condition that holds for one of some rows.
+    /// A condition that selects one of these rows.
     fn one(&self, dice: &mut Dice, rows: &str) -> String {
         let Target { kept: Kept { table, .. }, key, .. } = self;
         let offset = dice.below(FIRST);
@@ -51,7 +51,7 @@ impl Target {
                 format!("insert into {table} select * from {table} where {own} {update}")
             }
             4 => {
-                // The key of a row that must stay is given to another one.
+                // Gives the key of a protected row to another one.
                 let taken = format!("(select {key} from {table} where {own} limit 1)");
                 format!("update or replace {table} set ({key}) = {taken} where {any}")
             }

@@ -1,4 +1,4 @@
-//! What mutation begins with: files of the tests, and what they say.
+//! The inputs that mutation starts from: files of the tests, and texts in them.
 
 use std::fs;
 use std::io::Read;
@@ -32,7 +32,7 @@ fn file(name: &str) -> Vec<u8> {
     fs::read(path(name)).unwrap()
 }
 
-/// The files of a folder that are small, in the order of their names.
+/// The small files of a folder, sorted by name.
 fn folder(name: &str) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(path(name)).unwrap().map(|entry| entry.unwrap().path());
     let mut entries: Vec<PathBuf> = entries.filter(|path| path.is_file()).collect();
@@ -113,7 +113,7 @@ pub fn texts() -> Vec<Input> {
     texts.into_iter().map(Input::text).chain(texts_of("data/partner.json")).collect()
 }
 
-/// For each route a query with all of its parameters.
+/// A query with all parameters for each route.
 pub fn queries() -> Vec<Input> {
     let value = |kind| match kind {
         ParamKind::Int | ParamKind::Quantity | ParamKind::Limit(_) | ParamKind::Offset => "12".to_owned(),
@@ -134,8 +134,11 @@ pub fn queries() -> Vec<Input> {
 }
 
 pub fn heads() -> Vec<Input> {
-    let headers = "x-forwarded-for: 9.9.9.9, [2001:db8::1]:443, 127.0.0.1:80\nhost: [::1]:8080\n\
-        accept-encoding: br;q=0.5, gzip;q=0.001, *\nx-api-key: ak_0123456789abcdef_0123456789abcdef\nforwarded: for=1.2.3.4";
+    let headers = "x-forwarded-for: 9.9.9.9, [2001:db8::1]:443, 127.0.0.1:80\n\
+                   host: [::1]:8080\n\
+                   accept-encoding: br;q=0.5, gzip;q=0.001, *\n\
+                   x-api-key: ak_0123456789abcdef_0123456789abcdef\n\
+                   forwarded: for=1.2.3.4";
     let id = "0197f000-0000-7000-8000-000000000001";
     let path = |pattern: &str| pattern.replace("{id}", id);
     routes::all().map(|route| Input::text(&format!("{}\n{headers}", path(route.pattern)))).collect()
@@ -158,7 +161,7 @@ fn examples() -> Vec<(String, String)> {
     examples
 }
 
-/// Each behind the name of its route.
+/// Each body, preceded by the name of its route.
 pub fn bodies() -> Vec<Input> {
     examples().iter().map(|(route, body)| Input::text(&format!("{route}\n{body}"))).collect()
 }
@@ -178,7 +181,7 @@ pub fn forms() -> Vec<Input> {
     (0..=parts.len()).map(|count| form(&parts[..count])).collect()
 }
 
-/// What the tests of imports read, without what is large when it is unpacked.
+/// The files used by the tests of imports, except those that are large when unpacked.
 fn imported(ending: &str) -> Vec<Input> {
     let cases = import_corpus::cases().into_iter();
     let small = cases.filter(|case| case.file.ends_with(ending) && case.bytes.len() <= BYTES_MAX);
@@ -189,7 +192,7 @@ fn imported(ending: &str) -> Vec<Input> {
     small.filter_map(|case| input(case.bytes)).collect()
 }
 
-/// Tables as text, among them one of each kind of import with all of its columns.
+/// Tables as text, including one of each kind of import with all of its columns.
 pub fn tables() -> Vec<Input> {
     let of_kind = |fields: &[&str]| {
         Input::text(&format!("{}\n{}1\n", fields.join(";"), "1,5;".repeat(fields.len() - 1)))
@@ -197,7 +200,7 @@ pub fn tables() -> Vec<Input> {
     imported(".csv").into_iter().chain(imports::all().map(|kind| of_kind(kind.fields))).collect()
 }
 
-/// Workbooks, among them one with shared texts, days and a formula.
+/// Workbooks, including one with shared texts, dates and a formula.
 pub fn workbooks() -> Vec<Input> {
     let texts =
         "<sst uniqueCount=\"2\"><si><t>name</t></si><si><r><t>Hof</t></r><r><t> Gut</t></r></si></sst>";
@@ -220,7 +223,7 @@ pub fn exports() -> Vec<Input> {
     vec![Input::Zip(folder("data/kasse/dsfinvk"))]
 }
 
-/// A sample, unpacked where it is packed.
+/// A sample, decompressed if necessary.
 fn sample(name: &str) -> Vec<u8> {
     let packed = file(&format!("einlesen/beispiele/{name}"));
     if !name.ends_with(".gz") {
@@ -240,7 +243,7 @@ pub fn invoices() -> Vec<Input> {
     samples(".xml.gz")
 }
 
-/// PDFs, those packed and those not, so that mutation reaches their tables and attachments.
+/// PDFs, compressed and uncompressed, so that mutation reaches their tables and attachments.
 pub fn pdfs() -> Vec<Input> {
     let hostile = feindlich::all().into_iter().filter(|(name, ..)| !name.contains("bomb"));
     let hostile = hostile.map(|(_, bytes, _)| bytes).filter(|bytes| bytes.starts_with(b"%PDF"));

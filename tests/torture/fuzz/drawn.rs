@@ -1,8 +1,9 @@
-//! Texts on a sheet: what a client may send as a name or a remark is drawn, and the e-invoice in the PDF is found again.
+//! Texts on a sheet: any name or remark that a client may send is drawn, and the e-invoice in the PDF can be
+//! found again.
 
 use partnerd::papers::blatt::{Abschnitt, Blatt, ERechnung, Tabelle, Wert, Zeile, draw, fits, hints};
-use partnerd::papers::erechnung::Profil;
 use partnerd::papers::erechnung::lesen::read;
+use partnerd::rules::document::Profil;
 
 use super::values::same;
 
@@ -13,7 +14,7 @@ mod samples;
 /// Longest text of a document, in characters (D18).
 const TEXT_CHARS_MAX: usize = 4_000;
 
-/// An e-invoice that says as little as it may.
+/// A minimal e-invoice.
 const XML: &str = "<Invoice><LegalMonetaryTotal/></Invoice>";
 
 /// An invoice whose texts are the lines of an input, each in its place.
@@ -30,7 +31,7 @@ fn written(text: &str) -> Blatt {
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let line = |at: usize| lines.get(at % lines.len().max(1)).cloned().unwrap_or_default();
     let mut blatt = samples::rechnung();
-    // Headings begin with words of ours: PDF/UA has none without.
+    // Headings begin with our own words: PDF/UA allows no empty ones.
     blatt.titel = format!("Rechnung {}", line(0));
     blatt.absender.firma = line(1);
     blatt.anschrift.zeilen = (2..5).map(line).collect();

@@ -1,4 +1,4 @@
-//! What must hold whatever a parser is given: no panic, memory within a bound, an end.
+//! What must hold for any input of a parser: no panic, bounded memory, an end.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -12,27 +12,27 @@ use std::time::{Duration, Instant};
 
 use peak_alloc::PeakAlloc;
 
-/// Counts what all threads of this process have allocated, and the most of it.
+/// Counts the allocations of all threads of this process, and their maximum.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// A case that takes longer never ends: the slowest takes a second.
+/// A longer case counts as endless: the slowest takes a second.
 const TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Stack of the thread that parses: that of the threads which serve sockets.
+/// Stack of the parsing thread: that of the threads which serve sockets.
 const STACK_BYTES: usize = 2 << 20;
 
-/// What the last panic said.
+/// The message of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// When the case that runs began.
+/// When the running case began.
 static BEGUN: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Bytes that may be allocated at once: so many, and so many for each byte of the input.
+/// Memory that may be allocated: a constant number of bytes, and a number for each byte of the input.
 #[derive(Clone, Copy)]
 pub struct Room(pub usize, pub usize);
 
-/// What is wrong with what came of one input; `read` reads it and looks at what it got.
+/// Runs `read` on one input, which parses it and checks the result; returns what is wrong.
 pub fn tried(bytes: &[u8], room: Room, read: &dyn Fn(&[u8]) -> Result<(), String>) -> Result<(), String> {
     *BEGUN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     let before = MEMORY.current_usage();
@@ -52,8 +52,7 @@ fn last_panic() -> String {
     PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The case that runs, in a file: what kills the process, as a stack that is too deep or memory that nobody has, leaves
-/// it there.
+/// The running case, in a file: if it kills the process, by stack overflow or lack of memory, the file remains.
 pub struct Trace(File, PathBuf);
 
 impl Trace {
@@ -70,7 +69,8 @@ impl Trace {
     }
 }
 
-/// Does work on a thread of its own, with panics kept instead of printed, while another one watches that each case ends.
+/// Runs work on a separate thread, recording panics instead of printing them, while another thread watches
+/// that each case ends.
 pub fn watched<T: Send>(seed: u64, work: impl FnOnce(&mut Trace) -> T + Send) -> T {
     let mut trace = Trace::new();
     let path = trace.1.clone();
@@ -88,7 +88,7 @@ pub fn watched<T: Send>(seed: u64, work: impl FnOnce(&mut Trace) -> T + Send) ->
         let named = thread::Builder::new().name(format!("seed {seed}")).stack_size(STACK_BYTES);
         named.spawn_scoped(scope, parse).unwrap().join()
     });
-    // That of before stands there again.
+    // Restores the previous hook.
     drop(take_hook());
     std::fs::remove_file(&path).unwrap();
     outcome.unwrap_or_else(|panic| {

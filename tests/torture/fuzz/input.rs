@@ -1,5 +1,5 @@
-//! What a parser is given: bytes, or files that are zipped afterwards, so that what is mutated within them is not only a
-//! wrong checksum.
+//! The input of a parser: bytes, or files that are zipped afterwards, so that mutations within them do not
+//! just cause a wrong checksum.
 
 use std::io::{Cursor, Read, Write};
 
@@ -43,7 +43,7 @@ impl Input {
         }
     }
 
-    /// For people: a text as it is, else in hex.
+    /// For people: text as it is, anything else in hex.
     pub fn shown(&self) -> String {
         let shown = |bytes: &[u8]| match std::str::from_utf8(bytes) {
             Ok(text) => format!("{text:?}"),
@@ -61,7 +61,7 @@ impl Input {
     }
 }
 
-/// A zip of these files; of two with one name, which the writer refuses, the first.
+/// A zip of these files; of two with the same name, which the writer refuses, only the first.
 fn zipped(files: &[(String, Vec<u8>)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in files {

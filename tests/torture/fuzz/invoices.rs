@@ -1,4 +1,4 @@
-//! Files that are uploaded for documents: e-invoices of others, logos.
+//! Files uploaded for documents: e-invoices of others, logos.
 
 use partnerd::papers::blatt::check_logo;
 use partnerd::papers::erechnung::lesen::{Gelesen, gedruckt, posten, read, verstoesse};
@@ -11,7 +11,7 @@ const LINES_MAX: usize = 1_000;
 const SENTENCES_MAX: usize = 50;
 const NAME_CHARS_MAX: usize = 255;
 
-/// An e-invoice, as XML or in a PDF; the items of each line come to its printed total.
+/// An e-invoice, as XML or in a PDF; the items of each line add up to its printed total.
 pub fn invoice(bytes: &[u8]) -> Result<(), String> {
     let Ok(gelesen) = read(bytes) else { return Ok(()) };
     same("lines", gelesen.zeilen.len() <= LINES_MAX, true)?;

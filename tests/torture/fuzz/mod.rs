@@ -1,7 +1,8 @@
-//! P23: no input makes a parser panic, never end or take more memory than it may, and what it accepts is what was written.
+//! P23: no input makes a parser panic, run for ever or take more memory than allowed, and an accepted value
+//! is the one written.
 //!
-//! One seed is a batch of inputs for every parser, each a member of its corpus that chance has changed. They are read
-//! within this process, on a stack as large as that of a thread of the server.
+//! One seed is a batch of inputs for every parser, each a random mutation of a member of its corpus. They are
+//! read within this process, on a stack as large as that of a server thread.
 
 mod corpus;
 mod drawn;
@@ -27,14 +28,14 @@ pub use input::Input;
 pub use mutate::mutated;
 pub use shrink::shrunk;
 
-/// A parser, and what is asked of it.
+/// A parser, and its bounds.
 pub struct Parser {
     pub name: &'static str,
     pub corpus: fn() -> Vec<Input>,
-    /// Inputs of one seed.
+    /// Inputs per seed.
     pub inputs: usize,
     pub room: Room,
-    /// Reads an input; what is wrong with what was read.
+    /// Reads an input; returns what is wrong with the result.
     pub read: fn(&[u8]) -> Result<(), String>,
 }
 
@@ -62,13 +63,13 @@ fn batch(case: &mut Case) -> Result<u64, String> {
     })
 }
 
-/// The corpus of each parser, made once.
+/// The corpus of each parser, created once.
 fn corpora() -> &'static [Vec<Input>] {
     static CORPORA: OnceLock<Vec<Vec<Input>>> = OnceLock::new();
     CORPORA.get_or_init(|| PARSERS.iter().map(|parser| (parser.corpus)()).collect())
 }
 
-/// Tries a parser with the inputs of one seed; how many these were, or the shortest that is not read as it should be.
+/// Tries a parser with the inputs of one seed; returns their number, or the shortest that is not read correctly.
 fn inputs_of(parser: &Parser, corpus: &[Input], dice: &mut Dice, trace: &mut Trace) -> Result<u64, String> {
     for _ in 0..parser.inputs {
         let input = mutated(dice, corpus);
@@ -87,7 +88,7 @@ fn inputs_of(parser: &Parser, corpus: &[Input], dice: &mut Dice, trace: &mut Tra
     Ok(parser.inputs as u64)
 }
 
-/// An error where the harness finds every one of the faults.
+/// Error for the control, if the harness finds every fault.
 fn all_found(dice: &mut Dice, trace: &mut Trace) -> Result<u64, String> {
     let mut found = Vec::new();
     for parser in FAULTY {

@@ -1,15 +1,15 @@
-//! Inputs by chance: those of the corpus, changed.
+//! Random inputs: mutations of the corpus.
 
 use super::input::{BYTES_MAX, Input};
 use crate::dice::Dice;
 
-/// Most changes of one input.
+/// Maximum number of changes of one input.
 const CHANGES_MAX: usize = 6;
 
-/// Longest piece that is taken out, doubled or taken from another input.
+/// Longest piece that is removed, duplicated or taken from another input.
 const PIECE_MAX: usize = 400;
 
-/// A zip is zipped before it is changed once in so many times.
+/// One in this many zips is zipped before it is changed.
 const ZIPPED_FIRST: usize = 8;
 
 const NUMBERS: &[&str] = &[
@@ -68,7 +68,7 @@ const DAYS: &[&str] = &[
     "[Europe/Berlin]",
 ];
 
-/// Letters that are longer, shorter or something else than they seem, and what is no letter.
+/// Characters that are longer, shorter or different from what they seem, and invalid ones.
 const LETTERS: &[&[u8]] = &[
     b"\0",
     b"\x01",
@@ -95,7 +95,7 @@ const LETTERS: &[&[u8]] = &[
     "٣".as_bytes(),
 ];
 
-/// What steers the parsers.
+/// Words with a meaning for the parsers.
 const WORDS: &[&str] = &[
     "{",
     "}",
@@ -199,13 +199,13 @@ const WORDS: &[&str] = &[
     " ",
 ];
 
-/// Changes a member of the corpus.
+/// Mutates a member of the corpus.
 pub fn mutated(dice: &mut Dice, corpus: &[Input]) -> Input {
     let mut input = corpus[dice.below(corpus.len())].clone();
     if matches!(input, Input::Zip(_)) && dice.once_in(ZIPPED_FIRST) {
         input = Input::Plain(input.bytes());
     }
-    // Now and then nothing is changed: what is whole must be read.
+    // Occasionally nothing is changed: an intact file must be read.
     for _ in 0..dice.below(CHANGES_MAX) {
         let other = other(dice, corpus);
         match &mut input {
@@ -216,7 +216,7 @@ pub fn mutated(dice: &mut Dice, corpus: &[Input]) -> Input {
     input
 }
 
-/// Bytes of another member, of which a piece may be taken.
+/// Bytes of another member, from which a piece may be taken.
 fn other<'c>(dice: &mut Dice, corpus: &'c [Input]) -> &'c [u8] {
     match &corpus[dice.below(corpus.len())] {
         Input::Plain(bytes) => bytes,
@@ -246,7 +246,7 @@ fn change_files(dice: &mut Dice, files: &mut Vec<(String, Vec<u8>)>, other: &[u8
     }
 }
 
-/// One change of bytes.
+/// Makes one change of bytes.
 fn change(dice: &mut Dice, bytes: &mut Vec<u8>, other: &[u8]) {
     let at = dice.below(bytes.len() + 1);
     let end = piece_end(dice, at, bytes.len());
@@ -280,13 +280,13 @@ fn flip(dice: &mut Dice, bytes: &mut [u8]) {
     }
 }
 
-/// Where a piece ends: mostly soon.
+/// Where a piece ends: usually soon.
 fn piece_end(dice: &mut Dice, at: usize, all: usize) -> usize {
     let longest = if dice.once_in(3) { PIECE_MAX } else { 12 };
     all.min(at + dice.below(longest))
 }
 
-/// Puts a piece in the place of another one, unless that makes too much of it.
+/// Replaces a range by a piece, unless the result would be too long.
 fn insert(bytes: &mut Vec<u8>, place: std::ops::Range<usize>, piece: &[u8]) {
     if bytes.len() + piece.len() <= BYTES_MAX {
         bytes.splice(place, piece.iter().copied());
@@ -304,7 +304,7 @@ fn token(dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Puts another number in the place of the first one behind `at`.
+/// Replaces the first number after `at` by another one.
 fn replace_number(dice: &mut Dice, bytes: &mut Vec<u8>, at: usize) {
     let Some(begin) = bytes[at..].iter().position(u8::is_ascii_digit).map(|found| at + found) else { return };
     let digits = bytes[begin..].iter().take_while(|byte| byte.is_ascii_digit()).count();

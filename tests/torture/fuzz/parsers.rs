@@ -1,8 +1,8 @@
-//! The parsers that strangers, clients, people and their files reach, and some with a fault.
+//! The parsers that receive data from strangers, clients, people and files, and some with a fault.
 //!
-//! `inputs` are as many as take each of them a similar share of a seed; `room` is above what was seen, and far below what
-//! a bomb takes. Three quarters of that of JSON are for serde_json, which is asked, too;
-//! that of a PDF is for what it is inflated to, 32 MiB, in a list that doubles.
+//! `inputs` are chosen so that each parser takes a similar share of a seed; `room` is above the observed
+//! maximum, and far below what a bomb takes. Three quarters of that of JSON are for serde_json, which is also
+//! run; that of a PDF is for its inflated size, 32 MiB, in a list that doubles.
 
 use std::hint::black_box;
 

@@ -1,10 +1,10 @@
-//! Makes an input that fails smaller, as long as it fails (delta debugging).
+//! Shrinks a failing input as long as it fails (delta debugging).
 
 use std::time::{Duration, Instant};
 
 use super::input::Input;
 
-/// Tries of one input at most, and how long they take together.
+/// Maximum number of tries for one input, and their total time.
 const TRIES_MAX: usize = 4_000;
 const TIME_MAX: Duration = Duration::from_secs(20);
 
@@ -32,7 +32,7 @@ pub fn shrunk(mut input: Input, fails: &mut dyn FnMut(&Input) -> bool) -> Input 
     input
 }
 
-/// Leaves out pieces, half of it first, then ever smaller ones.
+/// Omits pieces, first half of the input, then ever smaller ones.
 fn shorter<T: Clone>(mut all: Vec<T>, fails: &mut dyn FnMut(&[T]) -> bool) -> Vec<T> {
     let mut piece = all.len().div_ceil(2);
     while piece > 0 {

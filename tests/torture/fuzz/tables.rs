@@ -1,4 +1,4 @@
-//! Files of data: CSV, JSON, spreadsheets, the export of a cash register.
+//! Data files: CSV, JSON, spreadsheets, the export of a cash register.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -11,19 +11,19 @@ use partnerd::trade::kasse::dsfinvk;
 
 use super::values::same;
 
-/// What a table may take when it is written out: less than the page allows, so that a case is soon over.
+/// Maximum unpacked size of a table: less than the page allows, so that a case ends soon.
 pub const TABLE_BYTES_MAX: usize = 4 << 20;
 
-/// Larger tables are not looked at cell by cell.
+/// Larger tables are not compared cell by cell.
 const ROWS_MAX: usize = 300;
 
-/// The cells of a text, where it is a table, are those that another reader finds.
+/// Compares the cells of a text, if it is a table, with those of another reader.
 fn cells(bytes: &[u8]) -> Result<(), String> {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
     let text = text.trim_start_matches('\u{feff}');
     let mut theirs = csv::ReaderBuilder::new();
     let mut theirs = theirs.delimiter(b';').has_headers(false).flexible(true).from_reader(text.as_bytes());
-    // Blank lines are no records to the other.
+    // The other reader does not count blank lines as records.
     let mut theirs = theirs.records().map(Result::unwrap).filter(|record| record.iter().ne([""]));
     let (mut scanner, mut cells) = (Scanner::new(text, b';'), Vec::new());
     while let Ok(Some(_)) = scanner.next(&mut cells) {
@@ -35,7 +35,7 @@ fn cells(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// A file of some kind of import, looked at as far as that goes without a database.
+/// Checks a file of some kind of import as far as possible without a database.
 pub fn import(bytes: &[u8]) -> Result<(), String> {
     cells(bytes)?;
     let kinds: Vec<_> = imports::all().collect();
@@ -60,7 +60,7 @@ pub fn import(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// The export of a cash register, which is read from a file.
+/// Reads the export of a cash register, from a file.
 pub fn export(bytes: &[u8]) -> Result<(), String> {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     let path = PATH.get_or_init(|| {

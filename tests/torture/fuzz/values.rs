@@ -12,7 +12,7 @@ use crate::exactly::{self, Exact, exact};
 
 type Read = Result<(), String>;
 
-/// An error where two values differ that should not.
+/// Error if two values differ that should be equal.
 pub fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Read {
     if found == expected { Ok(()) } else { Err(format!("{what}: {found:?} instead of {expected:?}")) }
 }
@@ -24,7 +24,7 @@ pub fn decimal(bytes: &[u8]) -> Read {
     same("whole number", parse_whole(&text), exactly::whole(&text))
 }
 
-/// A number as `parse` reads it is what it is, and what is printed of it is read as the same.
+/// A number read by `parse` has its exact value, and its printed form is read back as the same.
 pub fn decimal_as<const SCALE: u32, const SHOWN: usize>(
     text: &str,
     parse: fn(&str) -> Result<Parsed<Fixed<SCALE, SHOWN>>, NumberError>,
@@ -59,13 +59,13 @@ pub fn day(bytes: &[u8]) -> Read {
     Ok(())
 }
 
-/// A cursor that is taken is one that we wrote.
+/// An accepted cursor is one that we wrote.
 pub fn cursor(bytes: &[u8]) -> Read {
     let text = String::from_utf8_lossy(bytes);
     Cursor::read(&text).map_or(Ok(()), |cursor| same("cursor", cursor.to_string().as_str(), &text))
 }
 
-/// Texts are compared, searched, ordered and shown.
+/// Texts are compared, searched, sorted and shown.
 pub fn text(bytes: &[u8]) -> Read {
     let text = String::from_utf8_lossy(bytes);
     same("steers the terminal", shown(&text).contains(steers), false)?;

@@ -1,4 +1,4 @@
-//! What comes over the wire: heads, queries, bodies, forms.
+//! Data from the wire: heads, queries, bodies, forms.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::OnceLock;
@@ -28,10 +28,10 @@ use super::values::same;
 
 type Read = Result<(), String>;
 
-/// Fields and files of a form at most.
+/// Maximum number of fields and files of a form.
 const PARTS_MAX: usize = 200;
 
-/// What serde_json reads is refused by us for one of these reasons alone (D18).
+/// The only reasons for refusing what serde_json accepts (D18).
 const STRICTER: &[&str] = &["tiefer als", "mehr als", "NUL-Zeichen", "doppelt vor"];
 
 pub fn json(bytes: &[u8]) -> Read {
@@ -53,7 +53,7 @@ pub fn json(bytes: &[u8]) -> Read {
     }
 }
 
-/// Numbers of theirs are binary: they are compared as such.
+/// Their numbers are binary floats, so they are compared as such.
 fn is_same(ours: &Json<'_>, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Json::Null, Value::Null) => true,
@@ -78,7 +78,7 @@ fn is_same(ours: &Json<'_>, theirs: &Value) -> bool {
     }
 }
 
-/// The route that the first line names, else one of them all the same.
+/// The route named in the first line, by default any suitable one.
 fn route_of(bytes: &[u8], fits: fn(&Route) -> bool) -> (&'static Route, &[u8]) {
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0);
     let (name, rest) = bytes.split_at(end);
@@ -104,7 +104,8 @@ fn request(route: &Route, query: &str, body: &[u8]) -> Request {
     }
 }
 
-/// The query of a route: its first line, and behind it what a client sends. Each parameter is read as what it is.
+/// The query of a route: its name in the first line, then the text from the client. Each parameter is read by
+/// its kind.
 pub fn query(bytes: &[u8]) -> Read {
     let (route, rest) = route_of(bytes, |route| !route.query.is_empty());
     let text = String::from_utf8_lossy(rest);
@@ -141,7 +142,7 @@ pub fn query(bytes: &[u8]) -> Read {
     Ok(())
 }
 
-/// A body of the route in the first line: it is read and checked as far as that goes without a database.
+/// A body of the route in the first line, read and checked as far as possible without a database.
 pub fn body(bytes: &[u8]) -> Read {
     let (route, body) = route_of(bytes, |route| route.takes.is_some() && matches!(route.run, Run::Write(_)));
     let Run::Write(run) = route.run else { return Ok(()) };

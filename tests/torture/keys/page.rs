@@ -1,4 +1,4 @@
-//! A person at the page /leitstand, who ends keys there.
+//! A person in the Leitstand who deactivates keys.
 
 use crate::process::{Folder, Running};
 use crate::wire::{Heard, Talk};
@@ -12,7 +12,7 @@ pub struct Person<'s> {
 }
 
 impl Person<'_> {
-    /// Somebody new, who has set a password and is logged in.
+    /// Creates a person with a password, logged in.
     pub fn new<'s>(folder: &Folder, server: &'s Running) -> Result<Person<'s>, String> {
         let link = folder.result(&["user", "create", "Erika", "--role", "verwalten"]);
         let (_, path) = link.trim().split_once("/leitstand/").unwrap();
@@ -22,7 +22,7 @@ impl Person<'_> {
         Ok(person)
     }
 
-    /// Opens a page and sends its form; an error where it is not taken.
+    /// Opens a page and sends its form; returns an error if that is refused.
     pub fn fills(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(), String> {
         let page = self.asks("GET", path, "")?.text();
         let hidden = |name: &str| {

@@ -1,10 +1,10 @@
-//! Whether each series of numbers has all of them.
+//! Checks that each series of numbers is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
-/// The fault: a document is gone, and its number with it; a final one, if there is any.
+/// The fault: deletes a document and thus its number; a final one, if there is any.
 pub fn take_out(database: &Connection) {
     let triggers = "select group_concat('drop trigger ' || name, ';') from sqlite_schema
         where type = 'trigger' and tbl_name = 'beleg'";
@@ -15,7 +15,7 @@ pub fn take_out(database: &Connection) {
     assert_eq!(database.execute(row, []), Ok(1));
 }
 
-/// Whether each series has all numbers up to its last, and those that were answered.
+/// Checks that each series has all numbers up to its last, including the answered ones.
 pub fn look(database: &Connection, answered: &BTreeSet<(i64, String)>) -> Result<(), String> {
     let failed = |error: rusqlite::Error| error.to_string();
     let stored = numbers(database).map_err(failed)?;
@@ -54,7 +54,7 @@ fn numbers(database: &Connection) -> rusqlite::Result<BTreeSet<(i64, String)>> {
     database.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// The last number of each series, by company and name such as RE-2026.
+/// The last number of each series, by company and a name such as RE-2026.
 fn last_numbers(database: &Connection) -> rusqlite::Result<BTreeMap<(i64, String), i64>> {
     let sql = "select tenant_id, reihe || '-' || jahr, letzte from nummernkreis";
     database.prepare(sql)?.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?.collect()

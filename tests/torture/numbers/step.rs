@@ -1,38 +1,38 @@
-//! What clients do who ask for numbers.
+//! The steps of clients, which take numbers.
 
 use Step::*;
 
 use crate::dice::Dice;
 
-/// Documents before this year's.
+/// Dates of documents before this year.
 pub const YEARS: [&str; 2] = ["2024-05-06", "2025-05-06"];
 
-/// What a client does.
+/// A step of a client.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// A document is made, of a type and a year.
+    /// Creates a document of a type and a date.
     Document(&'static str, &'static str),
-    /// The same, and the connection is cut off behind so many thousandths of the request, or bytes of the answer.
+    /// The same, but the connection is cut off after this many thousandths of the request, or bytes of the answer.
     Cut(usize),
     Unread,
     /// A final invoice, and two stornos of it: the second is refused.
     Storno,
     Weighing,
     Order,
-    /// A goods-receipt note with its delivery into a new batch.
+    /// A goods receipt with its delivery into a new batch.
     Note,
-    /// The same without a word about the batch, which its delivery needs.
+    /// The same without a batch, which its delivery needs.
     NoteWithoutBatch,
     /// Refused before anything is written.
     Nothing,
     NoArticle,
     /// Refused after it was written, by the company that does not sell what it does not have.
     TooMuch,
-    /// Refused because somebody was faster, or has it already.
+    /// Refused because another client was faster, or has it already.
     Kundennr,
     Changed,
     SameKey,
-    /// Two documents, between which one is refused.
+    /// Two documents with a refused one in between.
     Bulk,
 }
 

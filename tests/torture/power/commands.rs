@@ -1,4 +1,4 @@
-//! Commands that write a database or put another in its place, cut off as the server is: an import, a backup, a restore.
+//! Commands that write a database or replace it, cut off like the server: an import, a backup, a restore.
 
 use rusqlite::Connection;
 use serde_json::json;
@@ -10,13 +10,13 @@ use crate::dice::Dice;
 use crate::experiment::Case;
 use crate::process::Folder;
 
-/// States of each command.
+/// States per command.
 const STATES: usize = 12;
 
-/// Each so many of them the executable's own proofs are run.
+/// In one of this many the executable's own checks are run.
 const PROVED_EACH: usize = 3;
 
-/// Articles that are imported.
+/// Number of imported articles.
 const ARTICLES: i64 = 300;
 
 const DATABASE: &str = "partnerd.db";
@@ -25,7 +25,7 @@ const BACKUP: &str = "copy.db";
 /// The company of another installation.
 const ELSEWHERE: &str = "Speicher";
 
-/// Begins each of them on what a power cut left; how many states there were.
+/// Starts each command on the state after a power cut; returns the number of states.
 pub fn cut_off(case: &mut Case, left: &Left) -> Result<u64, String> {
     let commands = [import, backup, restore, restore_elsewhere];
     commands.iter().try_for_each(|command| command(case, left))?;
@@ -43,7 +43,7 @@ fn import(case: &mut Case, left: &Left) -> Result<(), String> {
         oracle::look(&state.file(DATABASE), &left.answered)?;
         let articles = count(state, "artikel")?;
         agree(!is_done || articles == 1 + ARTICLES, || format!("{articles} articles"))?;
-        // Whatever was kept of it, it can be done again.
+        // Whatever remained of it, it can be repeated.
         let again = state.run(&import);
         agree(again.status.success(), || String::from_utf8_lossy(&again.stderr).into_owned())?;
         let articles = count(state, "artikel")?;
@@ -60,7 +60,7 @@ fn backup(case: &mut Case, left: &Left) -> Result<(), String> {
     })
 }
 
-/// The database is that of before, which has one partner more, or that of the backup.
+/// The database is the previous one, which has one partner more, or that of the backup.
 fn restore(case: &mut Case, left: &Left) -> Result<(), String> {
     let folder = laid_out(&left.image);
     folder.result(&["backup", BACKUP]);
@@ -75,7 +75,7 @@ fn restore(case: &mut Case, left: &Left) -> Result<(), String> {
     })
 }
 
-/// In the place of another installation, whose secret is another one.
+/// Replaces another installation, whose secret is different.
 fn restore_elsewhere(case: &mut Case, left: &Left) -> Result<(), String> {
     let (from, folder) = (laid_out(&left.image), Folder::new());
     from.result(&["backup", BACKUP]);
@@ -92,7 +92,7 @@ fn agree(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> 
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// Runs a command in a folder, cuts it off and looks at each state: what is expected of it holds, and is told whether the
+/// Runs a command in a folder, cuts it off and checks each state with `expected`, which is told whether the
 /// command was done.
 fn each_state(
     case: &mut Case,
@@ -123,7 +123,7 @@ fn each_state(
     cut.map_err(|found| format!("{arguments:?}, {found}"))
 }
 
-/// Behind how many records it is cut off: at its end, or anywhere, or beside a call that is seldom.
+/// The numbers of records after which it is cut off: at its end, or anywhere, or next to a rare call.
 fn instants(recording: &Recording, dice: &mut Dice) -> Vec<usize> {
     let records = recording.records();
     let seldom: Vec<usize> = (1..=records.len()).filter(|at| is_seldom(&records[at - 1])).collect();

@@ -1,9 +1,10 @@
-//! A disk that may be cut off: what is on it for certain, and what was asked for and not synced yet.
+//! A disk that may be cut off: what is certainly on it, and what was written and not synced yet.
 //!
-//! A sync covers all that was asked of its file before the sync began; that of a new file covers its name, too (ext4, XFS
-//! and btrfs keep that), that of a folder all names in it. What is not covered is kept or lost by chance, each sector of
-//! 512 bytes of a write, each truncate and each name by itself: later ones may be there without earlier ones. That is
-//! more than a journalling file system does to us, so a loss is to be looked at, and none is good for all of them.
+//! A sync covers everything written to its file before the sync began; for a new file it also covers its name
+//! (as in ext4, XFS and btrfs), for a folder all names in it. Everything else is kept or lost at random, each
+//! sector of 512 bytes of a write, each truncate and each name separately: later ones may be kept without
+//! earlier ones. A journalling file system does less harm than that, so a loss found here needs to be
+//! examined; but if none is found, that holds for all of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -14,10 +15,10 @@ use crate::dice::Dice;
 
 const SECTOR: usize = 512;
 
-/// The names of a folder and the bytes of their files.
+/// The names in a folder and the contents of their files.
 pub type Image = BTreeMap<String, Vec<u8>>;
 
-/// A folder all of which is on the disk.
+/// A folder that is completely on the disk.
 pub struct Stored {
     inode: u64,
     files: Vec<StoredFile>,
@@ -63,7 +64,7 @@ struct File<'l> {
 /// A change of names.
 #[derive(Clone, Copy)]
 enum Naming<'l> {
-    /// A file of [`Disk::files`] gets a name.
+    /// Gives a name to a file of [`Disk::files`].
     Give {
         file: usize,
         name: &'l str,
@@ -96,15 +97,15 @@ type Names = BTreeMap<String, usize>;
 pub struct Disk<'l> {
     folder: u64,
     files: Vec<File<'l>>,
-    /// The file that an inode is now.
+    /// The file that an inode refers to now.
     inodes: HashMap<u64, usize>,
-    /// Names as the process sees them, and as they are on the disk for certain.
+    /// Names as the process sees them, and as they are certainly on the disk.
     names: Names,
     synced_names: Names,
     unsynced_names: Vec<(usize, Naming<'l>)>,
     /// See [`Disk::without_syncs_of_log`].
     is_log_lazy: bool,
-    /// Up to where the log of the database was to be synced and was not.
+    /// Up to which record the log of the database should have been synced but was not.
     due: usize,
 }
 
@@ -120,14 +121,14 @@ impl<'l> Disk<'l> {
         disk
     }
 
-    /// The control. The log of the database is synced as with `synchronous=NORMAL`: not when a transaction ends, only
-    /// before pages of it are moved into the database.
+    /// The control: syncs the log of the database like `synchronous=NORMAL`, not at the end of a transaction,
+    /// but only before its pages are moved into the database.
     pub fn without_syncs_of_log(mut self) -> Disk<'l> {
         self.is_log_lazy = true;
         self
     }
 
-    /// Does what the next record says.
+    /// Applies the next record.
     pub fn proceed(&mut self, record: &Record<'l>) {
         let at = record.end;
         match record.call {
@@ -166,7 +167,7 @@ impl<'l> Disk<'l> {
             *at <= begun && matches!(naming, Naming::Give { file: named, .. } if *named == file)
         };
         if let Some(born) = self.unsynced_names.iter().position(born) {
-            // With what was done to that name before.
+            // Together with earlier changes of that name.
             let of = self.unsynced_names[born].1.names();
             let (done, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.unsynced_names)
                 .into_iter()
@@ -187,7 +188,7 @@ impl<'l> Disk<'l> {
         self.unsynced_names.drain(..done).for_each(|(_, naming)| rename(&mut self.synced_names, &naming));
     }
 
-    /// A file that was opened and may have been there.
+    /// A file was opened that may have existed already.
     fn create(&mut self, at: usize, inode: u64, name: &'l str) {
         let known = self.inodes.get(&inode).copied();
         if known.is_some() && known == self.names.get(name).copied() {
@@ -204,7 +205,7 @@ impl<'l> Disk<'l> {
         self.unsynced_names.push((at, naming));
     }
 
-    /// What may be found after a power cut at this instant.
+    /// The files that may be found after a power cut at this instant.
     pub fn cut(&self, dice: &mut Dice) -> Image {
         let mut names = self.synced_names.clone();
         let kept = Kept::new(dice);
@@ -218,7 +219,7 @@ impl<'l> Disk<'l> {
     }
 }
 
-/// SQLite makes its shared memory anew; it says nothing of the disk.
+/// SQLite creates its shared memory again, so it is ignored.
 fn is_kept(name: &str) -> bool {
     !name.ends_with("-shm")
 }
@@ -235,7 +236,7 @@ fn rename(names: &mut Names, naming: &Naming<'_>) {
     }
 }
 
-/// Puts on the disk what was asked for before an instant.
+/// Applies changes from before an instant to the disk.
 fn settle(file: &mut File<'_>, until: usize) {
     let done = file.unsynced.iter().take_while(|(at, _)| *at <= until).count();
     for (_, change) in file.unsynced.drain(..done) {
@@ -254,7 +255,7 @@ fn put(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     content[offset..end].copy_from_slice(bytes);
 }
 
-/// How likely it is that something unsynced is kept, in eighths: from nothing to all.
+/// The probability that an unsynced change is kept, in eighths: from nothing to all.
 struct Kept(usize);
 
 impl Kept {
@@ -267,7 +268,7 @@ impl Kept {
     }
 }
 
-/// A file after a power cut: writes of which all sectors are kept or none, or some of each.
+/// A file after a power cut: each write is kept completely, or not, or some of its sectors.
 fn cut(file: &File<'_>, dice: &mut Dice) -> Vec<u8> {
     let mut content = file.synced.clone();
     let (kept, tears) = (Kept::new(dice), dice.once_in(2));
@@ -288,7 +289,7 @@ fn cut(file: &File<'_>, dice: &mut Dice) -> Vec<u8> {
     content
 }
 
-/// A write in the parts that lie in one sector each, with their offsets.
+/// A write split by sectors, with the offsets of the parts.
 fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = offset;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Whether what is found after a power cut is whole, and has all that was answered before it.
+//! Checks that a state after a power cut is whole, and contains everything answered before.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,14 +10,14 @@ use super::disk::Image;
 use super::writers::{Answered, Promise};
 use crate::process::{Answer, Folder};
 
-/// Writes a state into a folder of its own.
+/// Writes a state into a separate folder.
 pub fn lay_out(image: &Image, folder: &Path) {
     for (name, bytes) in image {
         std::fs::write(folder.join(name), bytes).unwrap();
     }
 }
 
-/// Opens a database with SQLite, as any program would, and looks for all that was answered.
+/// Opens a database with SQLite, like any program, and searches it for everything answered.
 pub fn look(database: &Path, answered: &[Answered]) -> Result<(), String> {
     let connection = Connection::open(database).map_err(|error| error.to_string())?;
     let looked = is_whole(&connection).and_then(|()| {
@@ -31,7 +31,7 @@ fn text(connection: &Connection, sql: &str) -> Result<String, String> {
     connection.query_row(sql, [], |row| row.get(0)).map_err(|error| format!("{sql}: {error}"))
 }
 
-/// The structure of the file, its references, the stock.
+/// Checks the structure of the file, its references, and the stock.
 fn is_whole(connection: &Connection) -> Result<(), String> {
     let found = text(connection, "pragma integrity_check")?;
     if found != "ok" {
@@ -53,7 +53,8 @@ fn is_whole(connection: &Connection) -> Result<(), String> {
     }
 }
 
-/// Whether the audit log has rows from before what a server keeps, 90 days, at the last deed of a command.
+/// Whether the audit log has rows older than the 90 days that a server keeps, counted from the last event of
+/// a command.
 pub fn has_old_rows(folder: &Folder) -> bool {
     let sql = "select count(*) from audit_tag where letzte_nr > ab_nr
         and tag < (select max(am) / 86400000 from verwaltung) - 90";
@@ -64,7 +65,7 @@ fn count(connection: &Connection, sql: &str) -> Result<i64, String> {
     connection.query_row(sql, [], |row| row.get(0)).map_err(|error| format!("{sql}: {error}"))
 }
 
-/// How many audit rows each request has.
+/// The number of audit rows of each request.
 fn requests(connection: &Connection) -> rusqlite::Result<HashMap<Uuid, usize>> {
     let mut statement = connection.prepare("select request_id from audit")?;
     let mut requests = HashMap::new();
@@ -74,7 +75,7 @@ fn requests(connection: &Connection) -> rusqlite::Result<HashMap<Uuid, usize>> {
     Ok(requests)
 }
 
-/// Whether what an answer promised is there, of the first company and only one.
+/// Checks that the promise of an answer is stored, exactly once, in the first company.
 fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answered) -> Result<(), String> {
     let lost = |what: &str| {
         let Answered { at, request_id, promise } = answered;
@@ -84,7 +85,8 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
         |id: &str| Uuid::parse_str(id).map_err(|_| lost("an answer without an id")).map(Uuid::into_bytes);
     let found = match &answered.promise {
         Promise::Beleg { id: beleg, nummer, sent } => {
-            let sql = "select count(*) from beleg where tenant_id = 1 and external_ref = ?1 and beleg_nummer = ?2 and id = ?3";
+            let sql = "select count(*) from beleg where tenant_id = 1 and external_ref = ?1 and beleg_nummer = \
+                       ?2 and id = ?3";
             let external_ref = sent["external_ref"].as_str();
             connection.query_row(sql, (external_ref, nummer, id(beleg)?), |row| row.get(0))
         }
@@ -93,7 +95,8 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
             connection.query_row(sql, (kundennr, id(kunde)?), |row| row.get(0))
         }
         Promise::Storno { id: beleg, counter, nummer } => {
-            let sql = "select count(*) from beleg a join beleg b on b.tenant_id = a.tenant_id and b.storno_von_beleg_id = a.id
+            let sql = "select count(*) from beleg a join beleg b on b.tenant_id = a.tenant_id and \
+                       b.storno_von_beleg_id = a.id
                 where a.tenant_id = 1 and a.status = 'storniert' and a.id = ?1 and b.id = ?2 and b.beleg_nummer = ?3";
             connection.query_row(sql, (id(beleg)?, id(counter)?, nummer), |row| row.get(0))
         }
@@ -110,9 +113,11 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
         Promise::Abrechnung { id: abrechnung, schein, nummer } => {
             let sql = "select count(*) from abrechnung a
                 join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
-                join annahmeschein s on s.tenant_id = a.tenant_id and s.id = x.annahmeschein_id and s.abrechnung_id = a.id
+                join annahmeschein s on s.tenant_id = a.tenant_id and s.id = x.annahmeschein_id and \
+                s.abrechnung_id = a.id
                 join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
-                where a.tenant_id = 1 and a.id = ?1 and s.id = ?2 and b.beleg_nummer = ?3 and b.status = 'abgeschlossen'";
+                where a.tenant_id = 1 and a.id = ?1 and s.id = ?2 and b.beleg_nummer = ?3 and b.status = \
+                'abgeschlossen'";
             connection.query_row(sql, (id(abrechnung)?, id(schein)?, nummer), |row| row.get(0))
         }
         Promise::Stapel { id: stapel, nr, belege } => {
@@ -135,14 +140,14 @@ fn has(connection: &Connection, requests: &HashMap<Uuid, usize>, answered: &Answ
     }
 }
 
-/// How many audit rows an answered request has.
+/// The number of audit rows of an answered request.
 pub fn audit_rows(folder: &Folder, answer: &Answer) -> Result<i64, String> {
     let id = Uuid::parse_str(&answer.request_id).map_err(|error| error.to_string())?;
     let sql = "select count(*) from audit where request_id = ?1";
     folder.database().query_row(sql, [id], |row| row.get(0)).map_err(|error| error.to_string())
 }
 
-/// The last number of each series is how many documents it has: each number is unique.
+/// The last number of each series equals its number of documents; numbers are unique.
 fn numbers_have_no_gap(connection: &Connection) -> Result<(), String> {
     let gaps = "select group_concat(reihe || ' ' || jahr) from nummernkreis n
         where reihe = 'RE' and letzte <> (select count(*) from beleg b
@@ -152,7 +157,7 @@ fn numbers_have_no_gap(connection: &Connection) -> Result<(), String> {
     gaps.map_or(Ok(()), |gaps| Err(format!("the numbers have a gap: {gaps}")))
 }
 
-/// What the executable itself says of a state. Without the secret it proves less and succeeds, so that must be there, too.
+/// Checks a state with the executable itself. Without the secret it proves less and succeeds, so that must exist, too.
 pub fn prove(folder: &Folder) -> Result<(), String> {
     for command in [&["check"][..], &["audit", "verify"]] {
         let output = folder.run(command);
@@ -164,7 +169,7 @@ pub fn prove(folder: &Folder) -> Result<(), String> {
     Ok(())
 }
 
-/// Starts a server on a state and repeats each document that was answered: it is the one that was made.
+/// Starts a server on a state and repeats each answered document: the existing one is returned.
 pub fn repeat(folder: &Folder, key: &str, answered: &[Answered]) -> Result<(), String> {
     let server = std::panic::catch_unwind(|| folder.serve(&[])).map_err(|_| "no server starts on it")?;
     let client = server.client(key);

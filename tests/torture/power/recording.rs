@@ -1,4 +1,4 @@
-//! What a server asked of the disk, in order: a library that is preloaded into it notes each call (`recorder.c`).
+//! The disk calls of a server, in order, recorded by a preloaded library (`recorder.c`).
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::oracle::lay_out;
 use crate::experiment::Case;
 use crate::process::Folder;
 
-/// What the process asked for. A file is called by its inode, a name is one below the folder.
+/// A call of the process. Files are identified by inode, names are relative to the folder.
 pub enum Call<'l> {
     Write {
         file: u64,
@@ -21,7 +21,7 @@ pub enum Call<'l> {
         file: u64,
         length: usize,
     },
-    /// A sync that is done; it covers what stands in the log before `begun`.
+    /// A completed sync; it covers everything in the log before `begun`.
     Sync {
         file: u64,
         begun: usize,
@@ -49,13 +49,13 @@ pub struct Record<'l> {
     pub end: usize,
 }
 
-/// Where the log of a folder is written: outside of it.
+/// The log of a folder, written outside of it.
 pub struct Log {
     path: PathBuf,
 }
 
 impl Log {
-    /// Has the calls of a command noted that works in this folder.
+    /// Records the calls of a command that works in this folder.
     pub fn of(command: &mut Command, folder: &Folder, logs: &Folder) -> Log {
         let path = logs.file("calls.log");
         let watched = fs::canonicalize(folder.path()).unwrap();
@@ -63,21 +63,21 @@ impl Log {
         Log { path }
     }
 
-    /// How long it is: whatever was noted up to now is before this.
+    /// Its length now: everything recorded so far is before this.
     pub fn length(&self) -> usize {
         fs::metadata(&self.path).map_or(0, |log| log.len() as usize)
     }
 
-    /// Has a call of the command fail from now on; what is counted begins now.
+    /// Makes a call of the command fail from now on; counting starts now.
     pub fn set_fault(&self, fault: &Fault) {
         let Fault { kind, number, error, is_half } = *fault;
         let text = format!("{kind} {number} {error} {}", u8::from(is_half));
-        // It is read whole or not at all.
+        // It is read completely or not at all.
         fs::write(self.beside("-part"), text).unwrap();
         fs::rename(self.beside("-part"), self.beside("-fault")).unwrap();
     }
 
-    /// How many calls of the kind of the fault there were.
+    /// The number of calls of the fault's kind.
     pub fn met(&self) -> u64 {
         let met = fs::read(self.beside("-met")).expect("the library was not loaded");
         met.try_into().map_or(0, u64::from_le_bytes)
@@ -92,17 +92,17 @@ impl Log {
     }
 }
 
-/// A call that fails, as `recorder.c` reads it.
+/// A failing call, as `recorder.c` reads it.
 pub struct Fault {
     pub kind: char,
     pub number: u64,
-    /// An errno, or -1: the process is killed at it.
+    /// An errno, or -1: the process is killed at the call.
     pub error: i32,
-    /// Half of a write is done before.
+    /// Half of a write is done first.
     pub is_half: bool,
 }
 
-/// What was on the disk before a process began, and what it asked of it.
+/// The disk before a process began, and the calls of the process.
 pub struct Recording {
     pub base: Stored,
     pub log: Vec<u8>,
@@ -113,8 +113,8 @@ impl Recording {
         records(&self.log)
     }
 
-    /// Cuts it off behind so many records each, and looks at what is left. `look` is told where in the log that is; what
-    /// it finds, and in which state, is the violation.
+    /// Cuts it off after each of these numbers of records, and checks the state. `look` gets the position in
+    /// the log; an error of it, with the state, is the violation.
     pub fn cut_off(
         &self,
         case: &mut Case,
@@ -142,7 +142,7 @@ impl Recording {
     }
 }
 
-/// Keeps a state that refutes the promise; where.
+/// Stores a state that refutes the promise; returns where.
 fn keep(image: &Image) -> String {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("P1-state");
     let _ = fs::remove_dir_all(&folder);
@@ -156,7 +156,7 @@ pub fn is_seldom(record: &Record<'_>) -> bool {
     !matches!(record.call, Call::Write { .. } | Call::Sync { .. })
 }
 
-/// The library, built once a run.
+/// The library, built once per run.
 fn library() -> &'static PathBuf {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -167,13 +167,13 @@ fn library() -> &'static PathBuf {
         let mut cc = Command::new("cc");
         let built = cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&part).args([source, "-ldl"]).status();
         assert!(built.unwrap().success(), "{source} cannot be built");
-        // Another run may have it loaded.
+        // Another run may have loaded it.
         fs::rename(part, &library).unwrap();
         library
     })
 }
 
-/// The records of a log; the last one may have been cut off when the process was killed.
+/// The records of a log; the last one may be incomplete if the process was killed.
 pub fn records(log: &[u8]) -> Vec<Record<'_>> {
     let (mut records, mut at) = (Vec::new(), 0);
     while let Some((head, rest)) = log[at..].split_at_checked(32) {

@@ -1,4 +1,4 @@
-//! Sixteen clients that write at once, and what they were answered. Those of P2 and P24 are the same.
+//! Sixteen clients that write at once, and the answers they got. P2 and P24 use them, too.
 
 use std::sync::OnceLock;
 
@@ -10,18 +10,18 @@ use crate::process::{Answer, Client, Folder, Running};
 
 pub const WRITERS: usize = 16;
 
-/// Documents of a client; each of them is five requests at least. Four more settle a lorry and make a batch.
+/// Documents of a client; each takes at least five requests. Four more settle a lorry and make a batch.
 const DOCUMENTS: usize = 4;
 
-/// Attachments that a client sends where the log of the database is to become so long that it is begun anew under way:
-/// 48 MiB in all (`src/platform/db/readers/checkpoint.rs`).
+/// Attachments of a client if the log of the database is to become so long that it starts over: 48 MiB in all
+/// (`src/platform/db/readers/checkpoint.rs`).
 const ATTACHMENTS: usize = 6;
 const ATTACHMENT_BYTES: usize = 512 * 1024;
 
 /// Requests of long ago: some pages of the audit log.
 const OLD_REQUESTS: usize = 100;
 
-/// What an answer promises.
+/// The promise of an answer.
 #[derive(Clone, Debug)]
 pub enum Promise {
     Beleg {
@@ -33,13 +33,13 @@ pub enum Promise {
         id: String,
         kundennr: String,
     },
-    /// The counter document of a storno.
+    /// The storno document.
     Storno {
         id: String,
         counter: String,
         nummer: String,
     },
-    /// That the notes say this number or a later one: they are only changed by who made the record.
+    /// The notes contain this number or a later one: only the client that created the record changes them.
     Notiz {
         table: &'static str,
         id: String,
@@ -49,23 +49,23 @@ pub enum Promise {
         id: String,
         bytes: i64,
     },
-    /// The settlement of a note: the note is settled by it.
+    /// The settlement of a receipt, which is settled by it.
     Abrechnung {
         id: String,
         schein: String,
         nummer: String,
     },
-    /// A batch for the adviser, with its documents and files.
+    /// A batch for the tax adviser, with its documents and files.
     Stapel {
         id: String,
         nr: i64,
         belege: i64,
     },
-    /// A list was read: only the audit log knows of it.
+    /// A list was read: only the audit log shows it.
     Liste,
 }
 
-/// An answer, and what the clock said when it had come in: how long the log of calls was, or how many answers there were.
+/// An answer, and the clock when it arrived: the length of the log of calls, or the number of answers.
 #[derive(Clone)]
 pub struct Answered {
     pub at: usize,
@@ -73,8 +73,8 @@ pub struct Answered {
     pub promise: Promise,
 }
 
-/// A company with a partner, wheat, and a batch of it; its key. It was made so long ago that the rows of its audit log
-/// from then are dropped when a server starts, because a command of today tells that the clock is right.
+/// Creates a company with a partner, wheat, and a batch of it; returns its key. It is so old that a starting
+/// server drops the first rows of its audit log, as a recent command shows that the clock is right.
 pub fn mill(folder: &Folder) -> String {
     let logs = Folder::new();
     let long_ago = |arguments: &[&str]| {
@@ -100,7 +100,7 @@ pub fn mill(folder: &Folder) -> String {
     key
 }
 
-/// The same company, made today and never served; a case works on a copy of its folder.
+/// The same company, created today and never served; a case works on a copy of its folder.
 pub fn beginning() -> &'static (Folder, String) {
     static BEGINNING: OnceLock<(Folder, String)> = OnceLock::new();
     BEGINNING.get_or_init(|| {
@@ -111,7 +111,7 @@ pub fn beginning() -> &'static (Folder, String) {
     })
 }
 
-/// Wheat, a batch of it and a partner, imported today; what the tax adviser wants to know.
+/// Imports wheat, a batch of it and a partner today, and sets what the tax adviser needs.
 pub fn stock(folder: &Folder, company: &str) {
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
         "ep_netto": "0.20", "chargenpflichtig": true}]);
@@ -126,21 +126,21 @@ pub fn stock(folder: &Folder, company: &str) {
     folder.import(company, "konten", &json!([{"fall": "erloes", "satz": "19", "konto": 8400}]));
 }
 
-/// Is asked after each answer.
+/// Called after each answer.
 pub type Clock<'a> = &'a (dyn Fn() -> usize + Sync);
 
-/// A request that ended a client's work: no answer came, or one that is no success.
+/// A request that ended a client's work: no answer, or one that is no success.
 #[derive(Debug)]
 pub struct Stopped {
     pub status: Option<u16>,
     pub why: String,
 }
 
-/// A client that notes when its answers come in.
+/// A client that records when its answers arrive.
 struct Writer<'a> {
     client: Client,
     clock: Clock<'a>,
-    /// Chosen by the case, so that no two cases have the same references.
+    /// Chosen by the case, so that no two cases use the same references.
     name: String,
     batch: Value,
     answered: Vec<Answered>,
@@ -211,7 +211,7 @@ impl Writer<'_> {
         self.write("POST", "/api/v1/kunden", &kunde, promise)
     }
 
-    /// A lorry is settled, and what was sold in January is handed over to the adviser.
+    /// Settles a lorry, and hands over the sales of January to the tax adviser.
     fn settle_and_hand_over(&mut self) -> Result<(), Stopped> {
         let schein = json!({"kunden_id": 2, "artikelnr": "W", "anliefermenge_kg": 25_000, "preis_je_t": "200.00",
             "fremde_charge_nr": self.name});
@@ -228,7 +228,7 @@ impl Writer<'_> {
             "items": [freight]});
         self.send("POST", "/api/v1/belege", &sold)?;
         let (made, at) = self.send("POST", "/api/v1/datev/stapel", &json!({"bis": "2026-01-31"}))?;
-        // Another may have handed it over already.
+        // Another client may have handed them over already.
         if let Some(nr) = made.body["nr"].as_i64() {
             let belege = made.body["belege"].as_i64().unwrap_or_default();
             let promise = Promise::Stapel { id: text(&made.body, "id"), nr, belege };
@@ -272,14 +272,14 @@ fn gone(path: &str, error: &ureq::Error) -> Stopped {
     Stopped { status: None, why: format!("{path}: {error}") }
 }
 
-/// What the clients were answered, the earliest first, and what ended their work before they were done.
+/// The answers of the clients, earliest first, and what ended their work early.
 pub struct Work {
     pub answered: Vec<Answered>,
     pub stopped: Vec<Stopped>,
 }
 
 impl Work {
-    /// Where nothing may have ended it.
+    /// The answers, if nothing may have ended the work early.
     pub fn done(mut self) -> Result<Vec<Answered>, String> {
         self.stopped.pop().map_or(Ok(self.answered), |stopped| Err(stopped.why))
     }

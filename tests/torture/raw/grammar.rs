@@ -1,9 +1,9 @@
-//! Which requests a stream of bytes holds by RFC 9112 and 9110, read as strictly as they must be.
+//! The requests in a stream of bytes by RFC 9112 and 9110, read as strictly as required.
 //!
-//! What these leave to a server's choice counts as good here, so that it may answer either way: the end of a body
-//! that has not come, a body that is no good of a request that has no use for one.
+//! Where these leave a server the choice, the request counts as good, so that both answers are allowed: the
+//! end of a body that has not arrived, an invalid body of a request that does not use one.
 
-/// Methods of the requests that a server may carry out, in order; what comes behind the last one is none.
+/// Methods of the requests that a server may carry out, in order; bytes after the last one are no request.
 pub fn good(mut bytes: &[u8]) -> Vec<String> {
     let mut methods = Vec::new();
     loop {
@@ -39,7 +39,7 @@ struct Head {
     fields: Vec<(String, Vec<u8>)>,
 }
 
-/// The bytes of the next line, without its end; none where it has none, or a carriage return within.
+/// The bytes of the next line, without its end; `None` if it has no end, or contains a carriage return.
 fn line<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
@@ -54,7 +54,7 @@ fn is_token(text: &[u8]) -> bool {
         && text.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
-/// A host as the URI standard writes it, with a port or without (9112 3.2, 3986 3.2.2); an empty one names none.
+/// A host as in the URI standard, with or without a port (9112 3.2, 3986 3.2.2); an empty one is allowed.
 fn is_host(text: &[u8]) -> bool {
     let end = text
         .iter()
@@ -101,7 +101,8 @@ impl Head {
         named.map(|(_, value)| &value[..]).collect()
     }
 
-    /// One Host, and a way to tell where the body ends; beside a coding no length counts (9112 3.2, 6.1, 6.3).
+    /// Exactly one Host, and a way to find the end of the body; with a transfer coding any length is invalid
+    /// (9112 3.2, 6.1, 6.3).
     fn is_framed(&self) -> bool {
         let hosts = self.values("host");
         let codings = self.values("transfer-encoding");
@@ -116,7 +117,7 @@ impl Head {
         has_host && is_coded && (!codings.is_empty() || lengths.is_some())
     }
 
-    /// The lengths that are announced, each as often as it is; none where one is no number, or they differ.
+    /// The announced lengths, which may be repeated; `None` if one is no number, or they differ.
     fn lengths(&self) -> Option<Option<usize>> {
         let mut found = None;
         for value in self.values("content-length") {
@@ -132,8 +133,7 @@ impl Head {
         Some(found)
     }
 
-    /// Whether nothing is taken for a request behind this one: where two lengths could be meant (9112 6.1), or its
-    /// client said so.
+    /// Whether this request is the last one: if two lengths could be meant (9112 6.1), or its client said so.
     fn is_last(&self) -> bool {
         let says =
             |what: &[u8]| self.values("connection").iter().any(|value| value.eq_ignore_ascii_case(what));
@@ -168,7 +168,7 @@ fn chunked(bytes: &mut &[u8]) -> Body {
         let size = str::from_utf8(size).ok().and_then(|size| usize::from_str_radix(size, 16).ok());
         let Some(size) = size.filter(|_| is_size) else { return Body::Bad };
         if size == 0 {
-            // Whatever is behind: nothing more is taken from this connection.
+            // Regardless of what follows: nothing more is read from this connection.
             return Body::Whole;
         }
         if size >= bytes.len() {

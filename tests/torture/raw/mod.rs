@@ -1,12 +1,12 @@
-//! P18 and P23: what is no good HTTP is never carried out, and no bytes stop the server.
+//! P18 and P23: invalid HTTP is never carried out, and no bytes stop the server.
 //!
-//! A trial is a stream of bytes on a connection of its own: requests as they should be and those of
-//! `tests/data/http_raw.json`, changed by chance and sent in pieces by chance. `grammar.rs` reads the same bytes as
-//! strictly as the RFCs demand, and says how many requests may be carried out. No more than these may be answered
-//! with 2xx, nothing with 500; every connection comes to its end, also where nothing more is sent; as many records
-//! are made as the good requests can have made. An honest client is answered in between.
+//! A trial is a stream of bytes on a separate connection: valid requests and those of
+//! `tests/data/http_raw.json`, mutated at random and sent in random pieces. `grammar.rs` reads the same bytes
+//! as strictly as the RFCs demand, and returns how many requests may be carried out. No more than these may
+//! get a 2xx, none a 500; every connection ends, even if nothing more is sent; and no more records are
+//! created than the valid requests can create. Honest clients are answered in between.
 //!
-//! A stream that violates it is made shorter as long as it does.
+//! A violating stream is shrunk as long as it violates the promise.
 
 mod grammar;
 
@@ -29,16 +29,16 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Streams of one seed.
+/// Streams per seed.
 const STREAMS: usize = 1_500;
 
 /// Connections on which a part of a request is sent, and then nothing for the whole time.
 const STALLED: usize = 20;
 
-/// After so many an honest client asks.
+/// An honest client sends a request after each of this many streams.
 const HONEST_EACH: usize = 100;
 
-/// Lines of heads in which a length, a coding or a host is meant otherwise than it says.
+/// Header lines with a length, a coding or a host that could be misread.
 const LINES: &[&str] = &[
     "Content-Length: 14\r\n",
     "Content-Length: 0\r\n",
@@ -102,7 +102,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
         }
     }
     stalled.into_iter().try_for_each(comes_to_its_end)?;
-    // At least those that an answer told of, at most one for each good request.
+    // At least as many as answers reported, at most one for each valid request.
     let made = (customers(&folder) - before) as usize;
     if !(least..=most).contains(&made) {
         return Err(format!("{made} customers were made by {least} to {most} good requests"));
@@ -110,7 +110,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(STREAMS as u64 + rows.len() as u64)
 }
 
-/// Whether the server ends a connection on which nothing comes.
+/// Checks that the server ends a connection on which nothing arrives.
 fn comes_to_its_end(mut wire: Wire) -> Result<(), String> {
     while wire.hear("GET").map_err(|wrong| format!("a connection that stalled: {wrong}"))?.is_some() {}
     Ok(())
@@ -125,7 +125,7 @@ fn rows() -> Vec<Value> {
     serde_json::from_str::<Vec<Value>>(text).unwrap()
 }
 
-/// One byte for each letter: some rows are about bytes that are no UTF-8.
+/// One byte for each letter: some rows contain bytes that are not UTF-8.
 fn bytes_of(row: &Value, key: &str) -> Vec<u8> {
     let text = row["raw"].as_str().unwrap().replace("{KEY}", key);
     text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect()
@@ -150,21 +150,21 @@ fn corpus(rows: &[Value], key: &str) -> Vec<Input> {
         ),
         "GET /api/v1 HTTP/1.0\r\n\r\n".to_owned(),
     ];
-    // The long ones cost the most and are no other than short ones.
+    // The long ones cost the most and test nothing more.
     let short = rows.iter().map(|row| bytes_of(row, key)).filter(|bytes| bytes.len() < 5_000);
     let two = [good[0].clone(), good[2].clone()].concat();
     let all = good.into_iter().chain(texts.map(String::into_bytes)).chain(short).chain([two]);
     all.map(Input::Plain).collect()
 }
 
-/// A stream by chance.
+/// A random stream.
 fn changed(dice: &mut Dice, corpus: &[Input]) -> Input {
     let mut bytes = match dice.once_in(2) {
         true => mutated(dice, corpus).bytes(),
         false => corpus[dice.below(corpus.len())].bytes(),
     };
     for _ in 0..dice.below(3) {
-        // Where a line begins.
+        // Beginnings of lines.
         let ends: Vec<usize> =
             bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();
         let at = dice.pick(&ends).unwrap_or(0);
@@ -181,12 +181,12 @@ fn changed(dice: &mut Dice, corpus: &[Input]) -> Input {
 
 struct Trier<'s> {
     server: &'s Running,
-    /// The fault: HTTP/1.0 is expected to be refused.
+    /// The fault: it expects HTTP/1.0 to be refused.
     expects_new: bool,
 }
 
 impl Trier<'_> {
-    /// A row of the table, as it stands there.
+    /// Sends a row of the table unchanged.
     fn row(&self, row: &Value, key: &str) -> Result<(), String> {
         let mut wire = Wire::open(self.server);
         wire.send(&bytes_of(row, key));
@@ -203,7 +203,7 @@ impl Trier<'_> {
         }
     }
 
-    /// Sends the beginning of a stream; without a name no customer comes of it.
+    /// Sends the beginning of a stream; without a name it creates no customer.
     fn stalls(&self, dice: &mut Dice, corpus: &[Input]) -> Wire {
         let bytes = String::from_utf8_lossy(&changed(dice, corpus).bytes()).replace("name", "n");
         let mut wire = Wire::open(self.server);
@@ -211,7 +211,7 @@ impl Trier<'_> {
         wire
     }
 
-    /// Sends bytes in pieces; how many customers they made at least, and at most.
+    /// Sends bytes in pieces; returns the minimum and maximum number of customers they created.
     fn tries(&self, bytes: &[u8], mut cuts: Vec<usize>) -> Result<(usize, usize), String> {
         let mut good = grammar::good(bytes);
         if self.expects_new && bytes.windows(8).any(|text| text == b"HTTP/1.0") {

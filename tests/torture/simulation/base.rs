@@ -1,11 +1,11 @@
-//! Two companies as every story finds them.
+//! The two companies at the beginning of every story.
 
 use std::sync::OnceLock;
 
 use argon2::password_hash::PasswordHasher;
 use argon2::{Algorithm, Argon2, Params, Version};
 use partnerd::platform::db::file::connection::open_writer;
-use partnerd::platform::gate::access::key::{self, Grant, NewKey};
+use partnerd::platform::gate::access::key::{self, Grant};
 use partnerd::rules::choice::Choice;
 use partnerd::rules::day::Instant;
 use partnerd::rules::scope::Scope;
@@ -20,7 +20,7 @@ use crate::process::Folder;
 
 pub const FIRMS: [&str; 2] = ["Mühle", "Handel"];
 
-/// Who uses the Leitstand of both.
+/// A person who uses the Leitstand of both.
 pub const PERSON: &str = "Erika";
 
 /// The articles by their names in stories.
@@ -28,7 +28,7 @@ pub const ARTICLES: [(u32, &str); 4] = [(1, "W"), (2, "S"), (3, "Z"), (4, "X")];
 
 pub struct Base {
     folder: Folder,
-    /// Of each company the key of all, and the small one.
+    /// For each company the key with all scopes, and the small one.
     pub keys: [[String; 2]; 2],
     /// The session of a person in the Leitstand, which begins with the stories.
     pub session: String,
@@ -52,9 +52,12 @@ impl Base {
         let articles = json!([
             {"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.32", "ep_netto": "0.1985",
              "mwst_satz": 7, "chargenpflichtig": true},
-            {"artikelnummer": "S", "bezeichnung": "Säcke", "einheit": "Stk", "preis": 2, "ep_netto": "1.2", "mwst_satz": 19},
-            {"artikelnummer": "Z", "bezeichnung": "Salz", "einheit": "kg", "preis": "0.5", "ep_netto": "0.4111", "mwst_satz": 7},
-            {"artikelnummer": "X", "bezeichnung": "Alt", "einheit": "kg", "preis": 1, "mwst_satz": 7, "status": "inaktiv"}]);
+            {"artikelnummer": "S", "bezeichnung": "Säcke", "einheit": "Stk", "preis": 2, "ep_netto": "1.2",
+                "mwst_satz": 19},
+            {"artikelnummer": "Z", "bezeichnung": "Salz", "einheit": "kg", "preis": "0.5",
+                "ep_netto": "0.4111", "mwst_satz": 7},
+            {"artikelnummer": "X", "bezeichnung": "Alt", "einheit": "kg", "preis": 1, "mwst_satz": 7,
+                "status": "inaktiv"}]);
         let tiers = json!([{"artikelnummer": "W", "ab_menge": 1_000, "preis": "0.29"},
             {"artikelnummer": "W", "ab_menge": 5_000, "preis": "0.27"},
             {"artikelnummer": "W", "ab_menge": 25_000, "preis": "0.2455"}]);
@@ -81,13 +84,12 @@ impl Base {
     }
 }
 
-/// A key whose hash is soon verified: each server that is started verifies it anew.
+/// A key whose hash is verified quickly: each newly started server verifies it again.
 fn key(folder: &Folder, tenant: i64, scopes: &[Scope], limit: i64) -> String {
     let connection = open_writer(&folder.file("partnerd.db")).unwrap();
-    let strong = key::generate(&key::mac_secret(&connection).unwrap()).unwrap();
     let cheap = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
-    let hash = cheap.hash_password(strong.text.as_bytes()).unwrap().to_string();
-    let new = NewKey { hash, ..strong };
+    let hash = |key: &str| Ok(cheap.hash_password(key.as_bytes()).unwrap().to_string());
+    let new = key::generate_with(&key::mac_secret(&connection).unwrap(), hash).unwrap();
     let scopes = scopes.iter().copied().collect();
     let daily_limit = Some(limit.try_into().unwrap());
     let grant = Grant { label: "test".to_owned(), scopes, daily_limit, ..Grant::default() };
@@ -95,7 +97,7 @@ fn key(folder: &Folder, tenant: i64, scopes: &[Scope], limit: i64) -> String {
     new.text
 }
 
-/// The database, to look at beside the server.
+/// Opens the database beside the server for reading.
 pub fn look(folder: &Folder) -> Connection {
     let file = folder.file("partnerd.db");
     let database = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();

@@ -1,110 +1,110 @@
-//! Rules of the model that can be broken, one line each, to see whether a story tells a broken one from a whole one.
+//! Rules of the model that can be broken, one line each, to test whether stories detect that.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
-    /// A refused document has taken its number.
+    /// A refused document uses up its number.
     RefusedTakesNumber,
-    /// Numbers go on over the end of the year.
+    /// Numbers continue past the end of the year.
     YearGoesOn,
     /// All types of documents share one series.
     OneSeries,
-    /// The year of a number is that of the day on which it is written.
+    /// The year of a number is that of the day of writing.
     YearOfToday,
     /// Tax is rounded line by line.
     TaxByLine,
-    /// A tier holds only beyond its quantity.
+    /// A tier applies only above its quantity.
     TierBeyond,
-    /// Halves of a cent are cut.
+    /// Half cents are cut off.
     HalvesCut,
     /// A final document can be changed.
     FinalChanges,
-    /// A final document shows the partner as he is now.
+    /// A final document shows the current data of the partner.
     NameFollows,
-    /// The storno of a final invoice makes no counter document.
+    /// The storno of a final invoice creates no storno document.
     NoCounter,
-    /// A counter document has the date of the one that it cancels.
+    /// A storno document has the date of the cancelled one.
     CounterBackdated,
-    /// What is cancelled can be cancelled again.
+    /// A cancelled document can be cancelled again.
     CancelTwice,
-    /// Only a final document is settled: an open one, too.
+    /// Open documents can be settled, too, not only final ones.
     OpenSettles,
     /// Invoices stay open at the end of the day.
     DayNeverEnds,
     /// The day ends at midnight UTC.
     UtcDay,
-    /// Delivery notes end with the day, too.
+    /// Delivery notes become final at the end of the day, too.
     NotesEnd,
-    /// A document with a known external_ref is made again.
+    /// A document with a known external_ref is created again.
     ReferenceForgotten,
-    /// external_ref counts for each type alone.
+    /// external_ref is unique only within a type.
     ReferenceByType,
-    /// An Idempotency-Key answers another body, too.
+    /// An Idempotency-Key is accepted with another body.
     KeyTakesAll,
     /// An Idempotency-Key is forgotten.
     KeyForgotten,
     /// A weighing can be weighed out twice.
     WeighsTwice,
-    /// Net is the first weight less the second, whatever its sign.
+    /// Net is the first weight minus the second, regardless of its sign.
     SignedNet,
-    /// A weighing that a live document bills can be cancelled.
+    /// A weighing billed by a live document can be cancelled.
     BilledCancels,
-    /// A storno leaves the stock.
+    /// A storno does not change the stock.
     StockStays,
-    /// A receipt can be taken back though its goods have gone.
+    /// A receipt can be cancelled though its goods have gone.
     UsedReverses,
-    /// A supplier's number makes a batch each time.
+    /// A supplier's number creates a new batch each time.
     BatchEachTime,
-    /// Two suppliers share a batch of one number.
+    /// Two suppliers share a batch with the same number.
     BatchForAll,
     /// A locked batch can be sold.
     LockedSells,
-    /// The count of a stocktaking is added.
+    /// The count of a stocktaking is added to the stock.
     CountAdds,
-    /// kundennr is compared letter by letter.
+    /// kundennr is compared case-sensitively.
     NumberByCase,
-    /// The next kundennr is not looked for when it is taken.
+    /// The next kundennr is used even if it is taken.
     NumberTaken,
     /// A record of another company can be read.
     ForeignSeen,
-    /// A stale If-Match is not looked at.
+    /// An outdated If-Match is ignored.
     StaleWrites,
     /// A PUT that changes nothing makes a version.
     NothingWrites,
     /// A storno is missing from the feed.
     FeedWithoutStorno,
-    /// The quota of a day goes on over midnight.
+    /// The daily quota continues past midnight.
     QuotaGoesOn,
-    /// A refused request costs nothing of the quota.
+    /// A refused request does not count against the quota.
     RefusedIsFree,
-    /// A deactivated key goes on.
+    /// A deactivated key remains valid.
     KeyGoesOn,
     /// A storno is no event of the document.
     StornoIsNoEvent,
-    /// The list of documents has the oldest first.
+    /// The list of documents begins with the oldest.
     OldestFirst,
-    /// Moisture is taken off what was delivered, not off what is clean.
+    /// Moisture is deducted from the delivered weight, not from the clean one.
     DeductsAtOnce,
-    /// Production orders go back, too.
+    /// Production orders can go back to an earlier state.
     OrdersGoBack,
-    /// What stands behind a refused record of a bulk request is refused.
+    /// Records after a refused one in a bulk request are refused.
     BulkStops,
-    /// A bulk request counts as one.
+    /// A bulk request counts as one request.
     BulkIsOne,
     /// A cancelled delivery counts for its contract.
     CancelledDelivers,
-    /// Invoices count for a contract beside their deliveries.
+    /// Invoices count for a contract in addition to their deliveries.
     InvoiceDelivers,
-    /// What an invoice and a delivery have met is moved by both.
+    /// Goods of a matched invoice and delivery are moved by both.
     MovesTwice,
-    /// The newest open counterpart is met first.
+    /// The newest open counterpart is matched first.
     NewestMet,
-    /// What a document has met changes without a version of it.
+    /// The counterparts of a document change without a new version of it.
     NobodyFollows,
     /// A form counts as a request of the key.
     FormCounts,
-    /// The rows before a mistake of an import are stored.
+    /// The rows before an error in an import are stored.
     ImportInParts,
-    /// A count that is imported twice is another one.
+    /// A count that is imported twice is booked twice.
     CountsAgain,
 }
 

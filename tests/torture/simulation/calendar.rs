@@ -1,4 +1,4 @@
-//! Days and instants as the model counts them: by the rules of the calendar alone, without a time-zone database.
+//! Days and instants of the model, computed only from the rules of the calendar, without a time-zone database.
 
 pub const SECOND: i64 = 1_000;
 pub const DAY: i64 = 24 * 60 * 60 * SECOND;
@@ -26,7 +26,7 @@ pub fn date(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// One o'clock UTC of the last Sunday of a month with 31 days: the clocks of Berlin change then.
+/// One o'clock UTC on the last Sunday of a month with 31 days, when the clocks change in Berlin.
 pub fn clocks_change(year: i64, month: i64) -> i64 {
     let last = days(year, month, 31);
     // 1970-01-01 was a Thursday.
@@ -34,7 +34,7 @@ pub fn clocks_change(year: i64, month: i64) -> i64 {
     (last - since_sunday) * DAY + HOUR
 }
 
-/// How far the clocks of Berlin are ahead of UTC.
+/// The offset of Berlin from UTC, in milliseconds.
 fn ahead(millis: i64) -> i64 {
     let (year, ..) = date(millis.div_euclid(DAY));
     let is_summer = (clocks_change(year, 3)..clocks_change(year, 10)).contains(&millis);
@@ -46,7 +46,7 @@ pub fn berlin_day(millis: i64) -> i64 {
     (millis + ahead(millis)).div_euclid(DAY)
 }
 
-/// When a day begins in Berlin.
+/// The instant at which a day begins in Berlin.
 pub fn berlin_midnight(day: i64) -> i64 {
     let begun = |ahead: i64| day * DAY - ahead;
     let (winter, summer) = (begun(HOUR), begun(2 * HOUR));
@@ -58,7 +58,7 @@ pub fn day_text(day: i64) -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// A day as an answer shows it where the specification speaks of an instant (D15).
+/// A day in an answer where the specification speaks of an instant (D15).
 pub fn day_time(day: i64) -> String {
     format!("{}T00:00:00.000Z", day_text(day))
 }

@@ -18,7 +18,7 @@ pub struct Answer {
     pub status: u16,
     pub request_id: String,
     pub etag: Option<String>,
-    /// What is left of the key's day.
+    /// The remaining daily quota of the key.
     pub remaining: Option<i64>,
     pub body: Value,
 }

@@ -1,17 +1,17 @@
-//! Does a story tell a broken rule from a whole one?
+//! Controls: do stories detect a broken rule?
 
 use super::broken::{Broken, RULES};
 use super::model::Model;
 use super::step::Step;
 use super::story::BEGIN;
 
-/// After so many steps what there is is compared, too.
+/// After this many steps the records are compared, too.
 const LOOK_EVERY: usize = 50;
 
-/// Stories beside that of the seed for rules that are seldom asked.
+/// Further stories for rules that are rarely used.
 const FURTHER: u64 = 4;
 
-/// The first step at which an answer differs, or what there is afterwards.
+/// The first step at which an answer or the records differ.
 fn differs_at(rule: Broken, story: &[Step]) -> Option<usize> {
     let (mut whole, mut broken) = (Model::new(BEGIN, None), Model::new(BEGIN, Some(rule)));
     story.iter().enumerate().position(|(at, step)| {
@@ -30,7 +30,7 @@ fn differs_at(rule: Broken, story: &[Step]) -> Option<usize> {
     })
 }
 
-/// Tells each broken rule from the whole ones by the story of a seed; what it does not tell, further ones must.
+/// Checks that the story of a seed detects each broken rule; for those it does not detect, further stories must.
 pub fn each_is_told(seed: u64, story: &[Step], steps: u32) -> Result<(), String> {
     let untold_by = |rules: &[Broken], story: &[Step]| -> Vec<Broken> {
         rules.iter().copied().filter(|rule| differs_at(*rule, story).is_none()).collect()
@@ -54,7 +54,7 @@ const AGAINST_SERVER: [Broken; 5] = [
     Broken::RefusedIsFree,
 ];
 
-/// What was found of rules that are broken, once each of them is found.
+/// Returns an error with the differences if every broken rule was detected.
 pub fn all_are_found(tell: impl Fn(Broken) -> Result<u64, (usize, String)>) -> Result<u64, String> {
     let found =
         |rule: &Broken| tell(*rule).err().map(|(step, found)| format!("step {step}, {rule:?}: {found}"));

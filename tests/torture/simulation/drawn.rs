@@ -1,14 +1,14 @@
-//! What chance draws for a story: the items of documents, and when the clock jumps.
+//! Random parts of a story: the items of documents, and when the clock jumps.
 
 use super::calendar::{DAY, SECOND, berlin_day, berlin_midnight, clocks_change, date, days};
 use super::model::{is_invoice, sells};
 use super::step::{Deed, Goods, Grain, Item, Name, Named, SACK, SALT, WHEAT, World};
 use super::story::{END, MEETS, Writer};
 
-/// How long before a midnight the clock stands at least: it must not pass it while steps go by.
+/// The clock stands at least this long before a midnight, so that steps do not pass it.
 const BEFORE: i64 = 3 * SECOND;
 
-/// Calls of the system that fail, as strace lets them.
+/// System calls that fail, in strace's syntax.
 const FAILS: &[&str] =
     &["fdatasync,fsync:error=EIO:when=1", "pwrite64:error=ENOSPC:when=1+", "pwrite64:error=EIO:when=2"];
 
@@ -109,7 +109,7 @@ impl Writer {
         })
     }
 
-    /// An instant to which the clock jumps: soon, or just before or behind what matters to a calendar.
+    /// An instant to which the clock jumps: soon, or just before or after a calendar boundary.
     fn later(&mut self) -> i64 {
         let now = self.model.now;
         let (year, month, _) = date(berlin_day(now));

@@ -1,13 +1,14 @@
-//! The simulation: chance mixes routes, forms and commands on two companies, and a model of plain maps says what must be
-//! answered and what there is afterwards. The clock jumps over days, years and changes of the clocks in between; the
-//! server is stopped, killed, killed under a request that is then sent again (or left with a failing disk under it), and put
-//! back to a backup.
+//! The simulation: random routes, forms and commands on two companies, and a model of plain maps that
+//! predicts the answers and the records. The clock jumps over days, years and changes to summer time; the
+//! server is stopped, killed, killed during a request that is then repeated (or left with a failing disk
+//! during it), and reset to a backup.
 //!
-//! A case is a story of some steps (`story.rs`), told to the model (`model/`) and to a server (`server.rs`) side by side
-//! (`player.rs`). Each answer is compared, now and then the record that was written, and after some steps all that there
-//! is (`oracle.rs`). A story that differs is made shorter until nothing can be left out.
+//! A case is a story of some steps (`story.rs`), carried out by the model (`model/`) and a server
+//! (`server.rs`) side by side (`player.rs`). Each answer is compared, occasionally the written record, and
+//! after some steps all records (`oracle.rs`). A differing story is shrunk until nothing can be omitted.
 //!
-//! Before it, the story is told to a model with a rule broken, each of `broken.rs` in turn: the answers must differ.
+//! Before that, the story is carried out by a model with one rule broken, each of `broken.rs` in turn: the
+//! answers must differ.
 
 mod base;
 mod broken;
@@ -46,10 +47,10 @@ pub const EXPERIMENT: Experiment = Experiment {
 /// Steps of a story, and of one of full size.
 const STEPS: [u32; 2] = [1_000, 2_000];
 
-/// After so many steps all is compared.
+/// After this many steps everything is compared.
 const LOOK_EVERY: usize = 250;
 
-/// How often a story that differs is told again to find what of it matters.
+/// How often a differing story is repeated to minimise it.
 const TRIES: usize = 200;
 
 fn case(case: &mut Case) -> Result<u64, String> {
@@ -63,7 +64,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
         .map_err(|(step, found)| shortest(case.seed, &story[..=step.min(story.len() - 1)], &found))
 }
 
-/// Tells a story to both; how many requests that were, or where they differ.
+/// Carries out a story on both; returns the number of requests, or where they differ.
 fn tell(seed: u64, broken: Option<Broken>, story: &[Step]) -> Result<u64, (usize, String)> {
     let mut player = Player::new(seed, broken).map_err(|found| (0, found))?;
     for (at, step) in story.iter().enumerate() {
@@ -77,7 +78,7 @@ fn tell(seed: u64, broken: Option<Broken>, story: &[Step]) -> Result<u64, (usize
     Ok(player.asked)
 }
 
-/// What is left of a story that differs.
+/// The minimised part of a differing story.
 fn shortest(seed: u64, story: &[Step], found: &str) -> String {
     let short = shorter::minimise(story, TRIES, |story| tell(seed, None, story).is_err());
     let again = tell(seed, None, &short).err().map_or_else(String::new, |(_, found)| found);

@@ -1,4 +1,4 @@
-//! Sums of the model: whole numbers of fixed scale, rounded half away from zero.
+//! Sums of the model: integers of fixed scale, rounded half away from zero.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub fn divided(number: i128, by: i128) -> i64 {
     ((number + half) / by) as i64
 }
 
-/// What articles say: rate, sales price and tiers by thousandths of the unit, purchase price.
+/// The data of articles: rate, sales price and tiers by thousandths of the unit, purchase price.
 struct Article {
     rate: i64,
     price: i64,
@@ -32,7 +32,7 @@ fn article(name: Name) -> Article {
     }
 }
 
-/// What a position says of money.
+/// The amounts of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     pub price: i64,
@@ -40,14 +40,14 @@ pub struct Line {
     pub total: i64,
 }
 
-/// Which rules of money are broken.
+/// The broken rules about money.
 #[derive(Default, Clone, Copy)]
 pub struct Wrong {
     /// Tax is rounded line by line.
     pub by_line: bool,
-    /// A tier holds only beyond its quantity.
+    /// A tier applies only above its quantity.
     pub beyond: bool,
-    /// Halves are cut.
+    /// Halves are cut off.
     pub cut: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which id the server has given to which record, and whether an answer shows what it must.
+//! Maps records to the ids given by the server, and compares answers with the expectation.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub struct Names {
     names: BTreeMap<String, Name>,
 }
 
-/// An id that nobody has.
+/// An id that no record has.
 const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
 
 fn name(text: &str) -> Option<Name> {
@@ -38,13 +38,13 @@ impl Names {
         self.names.get(id).copied()
     }
 
-    /// A path with ids for names.
+    /// Replaces names in a path by ids.
     pub fn path(&self, path: &str) -> String {
         let part = |part: &str| name(part).map_or(part.to_owned(), |name| self.id(name).to_owned());
         path.split('/').map(part).collect::<Vec<_>>().join("/")
     }
 
-    /// A body with ids for names.
+    /// Replaces names in a body by ids.
     pub fn body(&self, body: &Value) -> Value {
         match body {
             Value::String(text) => name(text).map_or(body.clone(), |name| self.id(name).into()),
@@ -56,7 +56,7 @@ impl Names {
         }
     }
 
-    /// Whether a value shows all that it must; a name that has no id yet gets the one that stands there.
+    /// Checks that a value contains everything expected; a name without an id yet gets the one found.
     pub fn agrees(&mut self, expected: &Value, found: &Value, place: &str) -> Result<(), String> {
         match (expected, found) {
             (Value::String(text), Value::String(id)) if name(text).is_some() => {
@@ -79,7 +79,7 @@ impl Names {
         }
     }
 
-    /// Movements come in any order, other rows in theirs.
+    /// Movements may be in any order, other rows must be in theirs.
     fn agree_all(&mut self, expected: &[Value], found: &[Value], place: &str) -> Result<(), String> {
         let mut left: Vec<&Value> = found.iter().collect();
         for (at, value) in expected.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! What is looked at between steps: all lists, the feed, the log of requests, and what `partnerd check` and `audit verify`
-//! say.
+//! Checks between steps: all lists, the feed, the log of requests, and the results of `partnerd check` and
+//! `audit verify`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::story::END;
 const LOGGED_DAYS: i64 = 89;
 
 impl Player {
-    /// Compares all that the server shows with the model.
+    /// Compares everything that the server shows with the model.
     pub fn compare_all(&mut self) -> Result<(), String> {
         for firm in 0..FIRMS.len() {
             for list in self.model.lists(firm) {
@@ -33,7 +33,7 @@ impl Player {
         self.read_feeds()
     }
 
-    /// A list from its first page to its last, which may be of any size.
+    /// Reads a list from its first to its last page, of random size.
     pub fn list(&mut self, firm: usize, path: &str, expected: usize) -> Result<Value, String> {
         let path = self.names[firm].path(path);
         if path.contains("since") || path.ends_with("dokumente") {
@@ -52,7 +52,7 @@ impl Player {
         }
     }
 
-    /// Begins to read the feed where it is now.
+    /// Starts reading the feed at its current end.
     pub fn begin_feed(&mut self) -> Result<(), String> {
         for firm in 0..FIRMS.len() {
             let answer = self.read(firm, "/api/v1/aenderungen")?;
@@ -61,7 +61,7 @@ impl Player {
         Ok(())
     }
 
-    /// Each request's rows, in the order of the requests; those of one in any.
+    /// Compares the rows of each request, in the order of the requests; those of one request in any order.
     pub fn read_feeds(&mut self) -> Result<(), String> {
         for firm in 0..FIRMS.len() {
             let mut found = self.feed(firm)?;
@@ -104,7 +104,7 @@ impl Player {
         let read = || {
             let (kind, action) = (known(text("art"))?, known(text("aktion"))?);
             let at = text("am").parse::<jiff::Timestamp>().ok()?.as_millisecond();
-            // What a command does has the clock of the machine, which is behind all stories.
+            // Rows of a command have the clock of the machine, which is later than all stories.
             let at = if at > END { 0 } else { at };
             Some(Row {
                 kind,
@@ -117,7 +117,7 @@ impl Player {
         read().ok_or_else(|| format!("feed: {row}"))
     }
 
-    /// Looks at what a server left that does not run: each answered request is in the log once, and all is whole.
+    /// Checks the files of a stopped server: each answered request is in the log once, and everything is whole.
     pub fn prove(&mut self) -> Result<(), String> {
         self.start()?;
         self.stop();
@@ -145,7 +145,7 @@ impl Player {
         Ok(())
     }
 
-    /// The last look at everything.
+    /// The last check of everything.
     pub fn end(&mut self) -> Result<(), String> {
         self.compare_all()?;
         self.kill();
@@ -153,7 +153,7 @@ impl Player {
     }
 }
 
-/// Words of the feed.
+/// Known words of the feed.
 const KNOWN: &[&str] = &[
     "kunde",
     "artikel",

@@ -1,4 +1,4 @@
-//! The server, told a story, and the model beside it.
+//! Carries out a story on the server and the model side by side.
 
 use std::collections::BTreeMap;
 
@@ -25,22 +25,22 @@ pub struct Player {
     pub client: Client,
     pub model: Model,
     pub names: [Names; 2],
-    /// What was answered to the steps with an Idempotency-Key.
+    /// The answers to the steps with an Idempotency-Key.
     answers: BTreeMap<u32, Value>,
     steps: BTreeMap<u32, (Step, i64)>,
     /// Answered requests, and when.
     pub answered: Vec<(String, i64)>,
     pub cursors: [Option<String>; 2],
     pub backup: Option<usize>,
-    /// What happens under the next step with an Idempotency-Key.
+    /// What happens during the next step with an Idempotency-Key.
     pub under: Option<World>,
-    /// A person's session in the Leitstand, and until when it is good.
+    /// A person's session in the Leitstand, and until when it is used.
     pub session: (String, i64),
     pub dice: Dice,
     pub asked: u64,
 }
 
-/// A session is used for so long (D27: it lasts 12 hours).
+/// How long a session is used (D27: it lasts 12 hours).
 const SESSION: i64 = 11 * 60 * 60 * SECOND;
 
 impl Player {
@@ -90,7 +90,7 @@ impl Player {
         self.served.take().unwrap().kill();
     }
 
-    /// Plays a step on both; whether it took part.
+    /// Plays a step on both; returns whether it was carried out.
     pub fn play(&mut self, step: &Step) -> Result<bool, String> {
         if !self.model.allows(step) {
             return Ok(false);
@@ -111,10 +111,13 @@ impl Player {
         Ok(true)
     }
 
-    /// Imports a file, and looks at what there is of partners afterwards.
+    /// Imports a file, and compares the partners afterwards.
     fn import(&mut self, step: &Step) -> Result<(), String> {
         let batches = &self.model.firms[step.firm].batches;
-        let count = |(batch, stock): &(Name, i64)| json!({"artikelnummer": "W", "charge_nr": batches[batch].number, "bestand": quantity(*stock), "grund": "Zählung"});
+        let count = |(batch, stock): &(Name, i64)| {
+            json!({"artikelnummer": "W",
+            "charge_nr": batches[batch].number, "bestand": quantity(*stock), "grund": "Zählung"})
+        };
         let (kind, rows) = match &step.deed {
             Deed::ImportCounts(counts) => ("inventur", counts.iter().map(count).collect()),
             Deed::Import(rows) => ("kunden", request::import(rows)),
@@ -137,7 +140,7 @@ impl Player {
         self.names[step.firm].agrees(&partners.into(), &found, "kunden")
     }
 
-    /// Sends the form that does what a request would; it is refused where that would be.
+    /// Sends the form equivalent to a request; it is refused if the request would be.
     fn fill(&mut self, step: &Step) -> Result<(), String> {
         let (path, typed) = request::form(step);
         let path = self.names[step.firm].path(&format!("/leitstand/f/{}/{path}", step.firm + 1));
@@ -224,7 +227,7 @@ impl Player {
         (asked, headers)
     }
 
-    /// Sends a request and writes down that it was answered.
+    /// Sends a request and records that it was answered.
     fn send(
         &mut self,
         firm: usize,
@@ -242,7 +245,7 @@ impl Player {
         }
     }
 
-    /// Reads what is no step of the story.
+    /// Sends a read that is no step of the story.
     pub fn read(&mut self, firm: usize, path: &str) -> Result<Answer, String> {
         let path = path.to_owned();
         let asked = Request { method: "GET", path, body: None, is_broken: false };
@@ -271,8 +274,7 @@ impl Player {
         self.names[step.firm].agrees(&expected.shows, &answer.body, "")
     }
 
-    /// How much of the quota is left must be what is left of it; a request under which the server was killed may have
-    /// been counted.
+    /// Compares the remaining quota; a request during which the server was killed may or may not have been counted.
     fn look_at_remaining(
         &mut self,
         firm: usize,
@@ -292,7 +294,7 @@ impl Player {
         }
     }
 
-    /// Reads the record that a step made or changed, now and then.
+    /// Occasionally reads the record that a step created or changed.
     fn read_back(&mut self, step: &Step) -> Result<(), String> {
         let name: Name = match &step.deed {
             Deed::ChangePartner { partner: name, .. }

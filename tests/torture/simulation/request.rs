@@ -1,4 +1,4 @@
-//! How a step is asked of the server. Names stand where ids belong.
+//! The requests for steps. They contain names in place of ids.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub struct Request {
     pub is_broken: bool,
 }
 
-/// A name that nobody has.
+/// A name that no record has.
 pub const NOBODY: &str = "#0";
 
 fn request(method: &'static str, path: &str, body: Option<Value>) -> Request {
@@ -36,7 +36,7 @@ fn name(name: Name) -> Value {
     json!(format!("#{name}"))
 }
 
-/// What is asked on this day in Berlin.
+/// The request for a step on this day in Berlin.
 pub fn of(step: &Step, today: i64) -> Request {
     let reason = || json!({"grund": "Versehen"});
     match &step.deed {
@@ -109,7 +109,7 @@ pub fn of(step: &Step, today: i64) -> Request {
     }
 }
 
-/// The page of a form behind that of the company, and what a person types there.
+/// The path of a form below that of the company, and the input of a person.
 pub fn form(step: &Step) -> (String, Vec<(&'static str, String)>) {
     let counted =
         |stock: i64| vec![("bestand", quantity(stock).replace('.', ",")), ("grund", "Zählung".to_owned())];
@@ -218,7 +218,7 @@ fn document(
     Request { is_broken: flaw == Some(Flaw::NoJson), ..post("belege", body) }
 }
 
-/// Puts what is wrong into the body of a document.
+/// Puts a flaw into the body of a document.
 fn spoil(body: &mut Value, flaw: Flaw, today: i64) {
     match flaw {
         Flaw::NoJson => {}

@@ -1,5 +1,5 @@
-//! A server in a process of its own whose clock is told to it: this programme, started once more. It can be killed as the
-//! executable can, and no day has to be waited for.
+//! A server in a separate process whose clock is set from outside: this programme, started again. It can be
+//! killed like the executable, and no day has to be waited for.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -14,10 +14,10 @@ use partnerd::rules::day::Instant;
 use partnerd::start::service::{Service, runtime};
 use tokio::net::TcpListener;
 
-/// The argument that makes this programme a server; behind it stand the database and the time in milliseconds.
+/// The argument that makes this programme a server, followed by the database and the time in milliseconds.
 pub const SERVES: &str = "serve-with-a-clock";
 
-/// Serves until the standard input ends. It prints its address, then a line for each time that it was told.
+/// Serves until the standard input ends. It prints its address, then a line each time the clock is set.
 pub fn serve(arguments: &[String]) {
     let [database, now] = arguments else { panic!("a database and a time are needed") };
     let now = Arc::new(AtomicI64::new(now.parse().unwrap()));
@@ -93,7 +93,7 @@ impl Served {
         assert_eq!(self.line().as_deref(), Some("told"));
     }
 
-    /// Lets it finish.
+    /// Lets it finish its work and end.
     pub fn stop(mut self) {
         drop(self.tells.take());
         self.child.wait().unwrap();
@@ -103,7 +103,7 @@ impl Served {
         self.child.id()
     }
 
-    /// Kills it as a power cut would.
+    /// Kills it, like a power cut.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -1,8 +1,8 @@
-//! The shortest story that still shows a difference.
+//! Minimises a story that shows a difference.
 
 use super::step::Step;
 
-/// Leaves out steps as long as the story still fails; at most so many times.
+/// Omits steps as long as the story still fails; with at most this many tries.
 pub fn minimise(story: &[Step], tries: usize, mut fails: impl FnMut(&[Step]) -> bool) -> Vec<Step> {
     let mut story = story.to_vec();
     let (mut left, mut size) = (tries, story.len() / 2);

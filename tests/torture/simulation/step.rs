@@ -1,6 +1,6 @@
-//! What a story consists of.
+//! The steps of a story.
 
-/// A record, by the step that made it: a hundred times its number, and which of its records it is.
+/// A record, named after the step that created it: a hundred times the step's number, plus an index.
 pub type Name = u32;
 
 /// The articles that each company has from the beginning; 4 is inactive.
@@ -8,7 +8,7 @@ pub const WHEAT: Name = 1;
 pub const SACK: Name = 2;
 pub const SALT: Name = 3;
 
-/// The sales contract that each company has, in kilogrammes.
+/// The sales contract of each company, in kilogrammes.
 pub const CONTRACT: Name = 6;
 
 #[derive(Debug, Clone)]
@@ -16,14 +16,14 @@ pub struct Step {
     pub nr: u32,
     pub firm: usize,
     pub deed: Deed,
-    /// The number of the Idempotency-Key that it is sent under: that of its own step.
+    /// Whether it is sent with an Idempotency-Key, the number of its own step.
     pub is_keyed: bool,
     /// A person sends it by a form of the Leitstand.
     pub by_form: bool,
 }
 
 impl Step {
-    /// The record with this number that it makes.
+    /// The record with this index that it creates.
     pub fn made(&self, which: u32) -> Name {
         self.nr * 100 + which
     }
@@ -35,11 +35,11 @@ pub enum Deed {
         number: Option<u32>,
         name: Option<u32>,
     },
-    /// A file of partners by number and name for the command line; a new one without a name is a mistake.
+    /// A file of partners by number and name for the command line; a new one without a name is an error.
     Import(Vec<(u32, Option<u32>)>),
-    /// A file of counts of batches.
+    /// A file with counts of batches.
     ImportCounts(Vec<(Name, i64)>),
-    /// Partners of these names in one request; one without is refused.
+    /// Partners with these names in one request; one without a name is refused.
     Partners(Vec<Option<u32>>),
     ChangePartner {
         partner: Name,
@@ -101,22 +101,22 @@ pub enum Deed {
         grain: Grain,
     },
     CancelReceipt(Name),
-    /// A production order, so many days from today.
+    /// A production order, this many days from today.
     Order(Option<i64>),
     TurnOrder {
         order: Name,
         to: usize,
     },
-    /// A step is sent again under its Idempotency-Key, as it was or with another body.
+    /// Repeats a step with its Idempotency-Key, with the same or another body.
     Again {
         step: u32,
         is_changed: bool,
     },
-    /// A record of the other company is asked for.
+    /// A request for a record of the other company.
     Foreign(Ask, Name),
-    /// What no route takes.
+    /// A malformed request.
     Malformed(Malformed),
-    /// A request with the key that may do little.
+    /// A request with the key that has few scopes.
     Small(Small),
     SwitchSmallKey,
     World(World),
@@ -131,7 +131,7 @@ pub enum PartnerChange {
     Nothing,
 }
 
-/// What If-Match says.
+/// The value of If-Match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {
     Nothing,
@@ -139,7 +139,7 @@ pub enum Match {
     Stale,
 }
 
-/// What stands in the head of a document.
+/// The header fields of a document.
 #[derive(Debug, Clone, Default)]
 pub struct Head {
     pub reference: Option<u32>,
@@ -151,61 +151,61 @@ pub struct Head {
 /// Quantities in thousandths, prices in ten thousandths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// None for freight.
+    /// `None` for freight.
     pub article: Option<Name>,
     pub quantity: i64,
-    /// In tonnes and not in kilogrammes.
+    /// In tonnes instead of kilogrammes.
     pub in_tonnes: bool,
     pub price: Option<i64>,
     pub rate: Option<i64>,
     pub discount: i64,
     pub batch: Named,
     pub weighing: Option<Name>,
-    /// Whether it names the contract.
+    /// Whether it references the contract.
     pub has_contract: bool,
     pub goods: Goods,
 }
 
-/// What a position does with its goods.
+/// How a position moves its goods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goods {
-    /// A delivery moves them, an invoice does not, for such is its company.
+    /// A delivery moves them, an invoice does not, by the setting of its company.
     ByTyp,
-    /// It says that it moves none (`lager_buchen`).
+    /// It excludes its goods from the stock (`lager_buchen`).
     StayOut,
-    /// Where invoices move goods, too: it meets its counterparts.
+    /// In the company whose invoices move goods, too: it is matched with its counterparts.
     Meets,
 }
 
-/// What is delivered, in kilogrammes, and what is taken off, in tenths of a percent.
+/// The delivered weight in kilogrammes, and deductions in tenths of a percent.
 #[derive(Debug, Clone)]
 pub struct Grain {
     pub delivered: i64,
     pub moisture: i64,
     pub base_moisture: i64,
-    /// Of the moisture, in tenths.
+    /// Factor for the moisture, in tenths.
     pub factor: i64,
     pub dirt: i64,
     pub base_dirt: i64,
     pub deducted: i64,
-    /// For a tonne, in ten thousandths.
+    /// Per tonne, in ten thousandths.
     pub price: i64,
-    /// The supplier's number, where a delivery note is written, too.
+    /// The supplier's number, if a delivery note is created, too.
     pub lot: Option<u32>,
 }
 
-/// How an item says its batch.
+/// How an item names its batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
     Nothing,
     Charge(Name),
     /// The supplier's number.
     Foreign(u32),
-    /// A best-before date alone, so many days from 2040 on: it makes a batch.
+    /// Only a best-before date, this many days after 2040 began: it creates a batch.
     Dated(i64),
 }
 
-/// What is wrong with a document.
+/// A flaw of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     NoItems,
@@ -254,21 +254,21 @@ pub enum Small {
     Write,
 }
 
-/// What happens around the requests.
+/// Events around the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum World {
     /// The clock jumps while the server runs.
     Clock(i64),
-    /// The server is stopped, and started when the clock says this.
+    /// The server is stopped, and started again when the clock shows this.
     Restart(i64),
     /// The server is killed.
     Kill,
-    /// The next step is sent, the server killed under it, and the step sent again.
+    /// The next step is sent, the server killed during it, and the step repeated.
     KillUnder,
-    /// The next step is sent while calls of the system fail, the server killed where it has not ended itself, and the step
-    /// sent again.
+    /// The next step is sent while system calls fail, the server killed if it has not ended itself, and the
+    /// step repeated.
     FailUnder(&'static str),
     Backup,
-    /// The last backup takes the place of the database.
+    /// The last backup replaces the database.
     Restore,
 }

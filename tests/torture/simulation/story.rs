@@ -1,25 +1,25 @@
-//! Stories that chance writes, beside the model that says what there is.
+//! Writes random stories, with the model telling which records exist.
 
 use super::model::{Document, Model};
 use super::step::{Ask, Deed, Flaw, Head, Malformed, Match, Name, PartnerChange, SALT, Small, Step, WHEAT};
 use crate::dice::Dice;
 
-/// When stories begin: 2008-07-10T10:00:00Z, noon in Berlin. They lie in the past, because commands have the clock of the
-/// machine, and between two changes of tax rates.
+/// Begin of stories: 2008-07-10T10:00:00Z, noon in Berlin. They are in the past, because commands use the
+/// clock of the machine, and between two changes of tax rates.
 pub const BEGIN: i64 = 1_215_684_000_000;
 
-/// Until when they go: 2020-05-01.
+/// End of stories: 2020-05-01.
 pub const END: i64 = 1_588_291_200_000;
 
 /// The company whose invoices move goods.
 pub const MEETS: usize = 1;
 
-/// The first step of a story; lower numbers belong to what companies have from the beginning.
+/// The first step of a story; lower numbers name the initial records of companies.
 const FIRST: u32 = 10;
 
 const TYPES: &[&str] = &["AN", "AU", "LS", "LS", "RE", "RE", "RE", "BS", "EL", "EL", "ER"];
 
-/// Documents that are changed again are among the newest, so that most of them come to an end.
+/// Only the newest documents are changed again, so that most of them reach a final state.
 const NEWEST: usize = 25;
 
 pub fn write(seed: u64, steps: u32) -> Vec<Step> {
@@ -63,7 +63,7 @@ impl Writer {
         Step { nr, firm, deed, by_form, is_keyed: is_post && !by_form && self.dice.once_in(2) }
     }
 
-    /// Whether the Leitstand has a form for it whose answer names no record that is new.
+    /// Whether the Leitstand has a form for it whose answer contains no new record.
     fn has_form(&self, firm: usize, deed: &Deed) -> bool {
         match deed {
             Deed::ChangePartner { change: PartnerChange::Place(_), matches: Match::Nothing, .. } => true,
@@ -133,7 +133,7 @@ impl Writer {
         Deed::Partner { number, name }
     }
 
-    /// One row of a file in ten has no name.
+    /// One in ten rows of a file has no name.
     fn import(&mut self) -> Deed {
         let row = |writer: &mut Writer| {
             let name = writer.small(110);
@@ -142,7 +142,7 @@ impl Writer {
         Deed::Import((0..1 + self.dice.below(6)).map(|_| row(self)).collect())
     }
 
-    /// Half of the counts have been read in before.
+    /// Half of the counts were imported before.
     fn import_counts(&mut self, firm: usize) -> Option<Deed> {
         let batches = self.model.firms[firm].batches.iter().rev();
         let known: Vec<_> = batches.clone().filter_map(|(name, of)| Some((*name, of.imported?))).collect();
@@ -208,7 +208,7 @@ impl Writer {
         };
         let head = Head { reference, days_back, note: self.some(4, 9), is_final: self.dice.once_in(5) };
         let flaw = if self.dice.once_in(8) { Some(self.flaw()) } else { None };
-        // What is dated is asked for in a document of its own.
+        // Dated documents are created separately.
         let head = if flaw == Some(Flaw::FarDay) { Head { days_back: 0, ..head } } else { head };
         Some(Deed::Document { typ, partner, items, head, flaw })
     }
@@ -241,7 +241,7 @@ impl Writer {
         let locked = |batch: &Option<Name>| {
             batch.is_some_and(|batch| self.model.firms[firm].batches[&batch].is_locked)
         };
-        // Which of the goods of a locked batch may still be rewritten is told by tests/stock.
+        // Which goods of a locked batch may still be rewritten is tested by tests/stock.
         let rewrites = of.cancels.is_none() && !of.batches.iter().any(locked) && self.dice.once_in(2);
         let items = rewrites.then(|| self.items(firm, of.typ));
         let days_back = self.dice.once_in(5).then(|| self.dice.below(60) as i64);

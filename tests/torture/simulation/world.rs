@@ -1,4 +1,4 @@
-//! What happens around the requests: the clock jumps, the server is stopped and killed, backups are made and put back.
+//! Events around the requests: the clock jumps, the server is stopped and killed, backups are made and restored.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use super::request::Request;
 use super::step::{Step, World};
 use crate::strace::Strace;
 
-/// How long something may take that the server does by itself.
+/// How long the server may take for work it does by itself.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 impl Player {
     pub fn turn(&mut self, step: &Step, world: World) -> Result<(), String> {
         if !matches!(world, World::Kill | World::KillUnder | World::FailUnder(_)) {
-            // What is older than 90 days may be dropped then.
+            // Rows older than 90 days may be dropped then.
             self.read_feeds()?;
         }
         match world {
@@ -46,7 +46,7 @@ impl Player {
         }
     }
 
-    /// Sends a request while the server is killed, or its calls fail; it starts again. What was answered.
+    /// Sends a request while the server is killed, or its calls fail; then starts it again. Returns the answer.
     pub fn send_under(
         &mut self,
         under: World,
@@ -100,7 +100,7 @@ impl Player {
         }
     }
 
-    /// The server is started anew before, so that the log has all rows of the reads as well.
+    /// Restarts the server first, so that the log contains all rows of the reads, too.
     pub fn back_up(&mut self, step: &Step) -> Result<(), String> {
         self.stop();
         self.start()?;
@@ -111,7 +111,7 @@ impl Player {
         Ok(())
     }
 
-    /// The database is as it was; what came behind it is gone, and cursors of the feed have expired.
+    /// Resets the database; later changes are lost, and cursors of the feed expire.
     pub fn restore(&mut self, step: &Step) -> Result<(), String> {
         self.kill();
         self.folder.result(&["restore", "backup.db"]);

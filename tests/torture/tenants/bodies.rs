@@ -1,11 +1,11 @@
-//! A body for each writing route with which it is accepted, or refused late: values of another company take the place
-//! of its values one at a time.
+//! A body for each writing route with which it is accepted, or refused late: its values are replaced one at a
+//! time by those of another company.
 
 use serde_json::{Value, json};
 
 use crate::mills::Mill;
 
-/// The body of a route; an error where nobody wrote one yet.
+/// The body of a route; an error if nobody wrote one yet.
 pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
     if let Some(one) = route.strip_suffix("/stapel").filter(|one| !one.ends_with("/datev")) {
         return Ok(json!({"items": [body(one, own)?]}));
@@ -13,7 +13,7 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
     let id = |kind: &str| Value::from(own.ids[kind].clone());
     let item = || json!({"artikel_id": id("artikel"), "menge": 1, "charge_id": id("charge")});
     Ok(match route.trim_start_matches("POST /api/v1").trim_start_matches("PUT /api/v1") {
-        // Of goods that no other request is about, whose notes would take them.
+        // For goods that no other request uses, whose receipts would get the scheme.
         "/abrechnungsschemata" => {
             json!({"nummer": "N", "bezeichnung": "Neu", "artikel": [id("artikel_ohne")], "gueltig_von": "2026-07-01"})
         }
@@ -42,7 +42,8 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
         "/chargen" => json!({"artikel_id": id("artikel"), "partner_id": id("kunde")}),
         "/chargen/{id}" => json!({"mhd": null}),
         "/kontrakte" => {
-            json!({"kontrakt_nr": "N", "partner_id": id("kunde"), "positionen": [{"artikel_id": id("artikel"), "menge": 5}]})
+            json!({"kontrakt_nr": "N", "partner_id": id("kunde"),
+                "positionen": [{"artikel_id": id("artikel"), "menge": 5}]})
         }
         "/kontrakte/{id}" => json!({"referenz": "R"}),
         "/kunden" => json!({"name": "Neu"}),
@@ -68,7 +69,7 @@ pub fn body(route: &str, own: &Mill) -> Result<Value, String> {
     })
 }
 
-/// Puts a value in the place of another; what leads there is made where it is missing.
+/// Replaces a value; missing parents are created.
 pub fn put(body: &mut Value, pointer: &str, value: Value) {
     let Some((first, rest)) =
         pointer.strip_prefix('/').map(|rest| rest.split_once('/').unwrap_or((rest, "")))

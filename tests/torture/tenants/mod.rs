@@ -1,13 +1,13 @@
-//! P14: what belongs to another company is as unknown as what belongs to nobody.
+//! P14: a record of another company is treated exactly like one that does not exist.
 //!
-//! A trial is a place of the interface that takes a value (in a path, a query, anywhere in a body, as the executable
-//! describes it) and an id, a number or a name of a record of another company. The same request is sent with the
-//! value, and to a second server on a copy of the database with one of the same shape that nobody has: so what either
-//! request changes makes no difference to the next. Both answers must be the same, byte for byte with their headers,
-//! but for the value itself and what each request has of its own; where something was made, the same but for ids,
-//! numbers and instants. No answer may show a text of the other company.
+//! A trial is a place of the interface that takes a value (in a path, a query, anywhere in a body, as the
+//! executable describes it) and an id, a number or a name of a record of another company. The same request is
+//! sent with this value, and to a second server on a copy of the database with an unused value of the same
+//! shape, so that changes by one request do not affect the other. Both answers must be equal, byte for byte
+//! with their headers, except for the value itself and what differs in every request; if something was
+//! created, except for ids, numbers and instants. No answer may contain a text of the other company.
 //!
-//! A new route is tried as soon as it is described; one that takes a body asks for one in `bodies.rs`.
+//! A new route is tried as soon as it is described; one that takes a body requires an entry in `bodies.rs`.
 
 mod bodies;
 mod place;
@@ -32,10 +32,10 @@ pub const EXPERIMENT: Experiment = Experiment {
     control_seeds: 1,
 };
 
-/// Trials of one seed.
+/// Trials per seed.
 const TRIALS: u64 = 300;
 
-/// Headers that belong to one request alone.
+/// Headers that differ in every request.
 const OWN_HEADERS: [&str; 5] = ["x-request-id", "date", "x-ratelimit", "content-length", "etag"];
 
 fn case(case: &mut Case) -> Result<u64, String> {
@@ -48,7 +48,8 @@ fn case(case: &mut Case) -> Result<u64, String> {
     let places: Vec<Place> =
         operations().iter().filter(|operation| operation.scope.is_some()).flat_map(Place::all).collect();
     let bearing: Vec<Place> = places.iter().filter(|place| place.is_named_like_an_id()).cloned().collect();
-    // One stand-in for each value: what one's own record says by now is then known to both servers, or to neither.
+    // One stand-in for each value, so that a value stored by now in an own record is known to both servers,
+    // or to neither.
     let values: Vec<(&str, &str, String)> =
         mills.other.ids.iter().map(|(kind, value)| (*kind, value.as_str(), unknown(value))).collect();
     let dice = &mut case.dice;
@@ -72,7 +73,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(TRIALS)
 }
 
-/// A value of the same shape and length that nobody has.
+/// An unused value of the same shape and length.
 fn unknown(value: &str) -> String {
     if uuid::Uuid::parse_str(value).is_ok() {
         return uuid::Uuid::now_v7().to_string();
@@ -80,8 +81,8 @@ fn unknown(value: &str) -> String {
     value.replace(MARK, "KN8").replace("55501", "77701").replace("2019", "2018")
 }
 
-/// Whether two answers are the same but for the value that was asked for, and nothing of the other company is in
-/// either.
+/// Checks that two answers are equal except for the value in the request, and that neither contains anything
+/// of the other company.
 fn alike(unknown: &Heard, nobodys: &str, heard: &Heard, value: &str) -> Result<(), String> {
     let shown = |heard: &Heard, value: &str| {
         let head = heard.head.lines().filter(|line| {
@@ -104,7 +105,7 @@ fn alike(unknown: &Heard, nobodys: &str, heard: &Heard, value: &str) -> Result<(
     }
 }
 
-/// What was made twice, without what tells the two apart: digits of ids, numbers and instants.
+/// Created records without the differences between the two: digits of ids, numbers and instants.
 fn shape(text: &str) -> String {
     fn masked(value: &mut Value) {
         match value {

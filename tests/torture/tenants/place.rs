@@ -1,4 +1,4 @@
-//! Where a request takes a value.
+//! The places of a request that take a value.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ impl Place {
         path.chain(query).chain(fields).map(|at| Place { operation, at }).collect()
     }
 
-    /// Half of the trials are at such a place.
+    /// Half of the trials use such a place.
     pub fn is_named_like_an_id(&self) -> bool {
         let name = match &self.at {
             Where::Path(name) | Where::Query(name) | Where::Field(name) => name,
@@ -45,7 +45,7 @@ impl Place {
         }
     }
 
-    /// Method, path and body of a request with this value here, and what is one's own elsewhere.
+    /// Method, path and body of a request with this value here, and own values elsewhere.
     pub fn request(&self, own: &Mill, value: &str) -> Result<(String, String, Option<Value>), String> {
         let Operation { method, pattern, .. } = self.operation;
         let mut path = pattern.clone();
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// Where its body takes values; that of many requests in one where the body of each of them does.
+/// The places in its body that take values; for a bulk request those of its items.
 fn fields(operation: &Operation) -> Vec<String> {
     let one = operation.pattern.strip_suffix("/stapel").and_then(|pattern| {
         operations().iter().find(|one| one.pattern == pattern && one.method == operation.method)

@@ -1,11 +1,11 @@
-//! What a mill does on a day.
+//! The work of a mill on one day.
 
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
 use crate::process::{Answer, Client};
 
-/// How many records there are, by what they are.
+/// The number of records of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub deliveries: i64,
@@ -24,7 +24,7 @@ pub fn partner(client: &Client, number: &str, typ: &str) -> Result<(), String> {
     done(client, "POST", "/api/v1/kunden", partner).map(drop)
 }
 
-/// A lorry brings wheat into a batch of its own and is weighed twice; some of it is sold. `name` is of this load alone.
+/// A lorry brings wheat into a new batch and is weighed twice; some of it is sold. `name` is unique to this load.
 pub fn load(client: &Client, dice: &mut Dice, name: &str, counts: &mut Counts) -> Result<(), String> {
     let partner = client.get("/api/v1/kunden?suche=L-100");
     let partner = partner.body["data"][0]["id"].clone();
@@ -49,7 +49,7 @@ pub fn load(client: &Client, dice: &mut Dice, name: &str, counts: &mut Counts) -
     Ok(())
 }
 
-/// An invoice; sometimes it is changed, made final, or cancelled.
+/// Creates an invoice; sometimes it is changed, made final, or cancelled.
 fn sale(
     client: &Client,
     dice: &mut Dice,
@@ -84,7 +84,7 @@ fn charge_of(client: &Client, delivery: &str) -> Result<Value, String> {
     }
 }
 
-/// A request that must succeed, under an Idempotency-Key of its own.
+/// Sends a request that must succeed, with its own Idempotency-Key.
 pub fn done(client: &Client, method: &str, path: &str, body: Value) -> Result<Answer, String> {
     let key = uuid::Uuid::now_v7().to_string();
     let answer = client.send_text(method, path, &[("idempotency-key", &key)], Some(body.to_string()));

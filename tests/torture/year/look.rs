@@ -1,4 +1,4 @@
-//! What a day must leave: all that was answered, nothing that is too old, and no more than at the beginning.
+//! Checks after a day: everything answered is there, nothing too old, and resources have not grown.
 
 use std::path::Path;
 
@@ -13,21 +13,21 @@ use super::day::Counts;
 use super::server::KEEP;
 use crate::process::{Client, Folder, most_memory};
 
-/// Days for which the log and the changes are kept, and answers that may be asked for again (specification, Limits; D19).
+/// Days for which the log and the changes are kept, and answers for repeated requests (specification, Limits; D19).
 const LOG_DAYS: i64 = 90;
 const ANSWER_DAYS: i64 = 7;
 
-/// The write-ahead log stays below (P7).
+/// The write-ahead log stays below this (P7).
 const LOG_BYTES_MAX: u64 = 64 << 20;
 
 /// Days over which the growth of the file is measured.
 const WINDOW: i64 = 30;
 
-/// Memory may be so much more than after the first window, in MiB: until then each thread of the system's allocator gets
-/// room of its own, for a service that is started anew every day.
+/// Maximum growth of memory after the first window, in MiB: until then each thread of the system's allocator
+/// gets its own arena, in a service that is restarted every day.
 const MEMORY_GROWTH_MAX: usize = 64;
 
-/// What is read for the same questions may grow by so many bytes with each document: lists count the entries of an index,
+/// Maximum growth of the bytes read for the same requests, per document: lists count the entries of an index,
 /// and a row of a document is several times as long.
 const READ_PER_DOCUMENT_MAX: u64 = 200;
 
@@ -36,7 +36,7 @@ pub fn names(folder: &Folder) -> Vec<String> {
     names.map(|name| name.into_string().unwrap()).collect()
 }
 
-/// No part of a copy, no copy of before, and no more backups than are kept.
+/// No unfinished copy, no copy from before a restore, and no more backups than are kept.
 pub fn has_nothing_left(folder: &Folder) -> Result<(), String> {
     let names = names(folder);
     let backups = std::fs::read_dir(folder.file("nachts")).unwrap().count();
@@ -73,7 +73,7 @@ pub fn counted(database: &Path, expected: &Counts) -> Result<(), String> {
     if found == *expected { Ok(()) } else { Err(format!("{found:?} are there, answered were {expected:?}")) }
 }
 
-/// The log may have a day more: what is dropped is decided at the start.
+/// The log may have a day more: rows to be dropped are determined at the start.
 pub fn old_is_dropped(database: &Path, today: i64) -> Result<(), String> {
     let connection = Connection::open(database).map_err(|error| error.to_string())?;
     let oldest = |what: &str, sql: &str, days: i64| {
@@ -85,20 +85,20 @@ pub fn old_is_dropped(database: &Path, today: i64) -> Result<(), String> {
     oldest("stored answers", "select coalesce(min(am), 9e15) / 86400000 from idempotenz", ANSWER_DAYS)
 }
 
-/// What was measured, to be compared with the beginning.
+/// Measurements, to be compared with those of the beginning.
 #[derive(Default)]
 pub struct Measures {
-    /// Bytes of the file and documents at the end of each day.
+    /// Bytes of the file and number of documents at the end of each day.
     days: Vec<(u64, i64)>,
     first_memory: Option<usize>,
     longest_log: u64,
-    /// Bytes that were read for the same questions, after a window and today.
+    /// Bytes read for the same requests, after the first window and today.
     first_read: Option<u64>,
     last_read: u64,
 }
 
 impl Measures {
-    /// Beside the server.
+    /// Measures beside the running server.
     pub fn of_running(&mut self, client: &Client, database: &Path) -> Result<(), String> {
         let log = std::fs::metadata(database.with_file_name("partnerd.db-wal")).map_or(0, |log| log.len());
         self.longest_log = self.longest_log.max(log);
@@ -134,8 +134,8 @@ impl Measures {
         self.grows_no_faster(day)
     }
 
-    /// The file grows by what is new: for each document no more than in the first month, when the log was new, too. So does
-    /// what is read.
+    /// Checks that the file grows only by new data: per document no more than in the first month, when the
+    /// log was new, too. The same holds for the bytes read.
     fn grows_no_faster(&self, day: i64) -> Result<(), String> {
         if day < 2 * WINDOW {
             return Ok(());
@@ -157,21 +157,22 @@ impl Measures {
         Ok(())
     }
 
-    /// In the days up to one.
+    /// Growth per document in the days up to this one.
     fn bytes_per_document(&self, day: i64) -> u64 {
         let at = |day: i64| self.days[usize::try_from(day).unwrap_or_default()];
         let ((from, before), (to, after)) = (at(day - WINDOW), at(day));
         to.saturating_sub(from) / u64::try_from(after - before).unwrap_or(1).max(1)
     }
 
-    /// A line for who watches: nothing is asserted of it.
+    /// Prints a line for people; nothing is asserted about it.
     fn say(&self, database: &Path, day: i64, memory: usize) -> Result<(), String> {
         let connection = Connection::open(database).map_err(|error| error.to_string())?;
         let rows = number(&connection, "select count(*) from audit")?;
         let (bytes, documents) = self.days[self.days.len() - 1];
         eprintln!(
-            "day {day}: {documents} documents, {} KiB, {} bytes for each of the last {WINDOW} days, {rows} audit rows, \
-             write-ahead log {} KiB at most, {memory} MiB of memory, {} KiB read for three questions (day {WINDOW}: {} KiB)",
+            "day {day}: {documents} documents, {} KiB, {} bytes for each of the last {WINDOW} days, {rows} \
+             audit rows, write-ahead log {} KiB at most, {memory} MiB of memory, {} KiB read for three \
+             questions (day {WINDOW}: {} KiB)",
             bytes >> 10,
             self.bytes_per_document(day),
             self.longest_log >> 10,
@@ -182,7 +183,7 @@ impl Measures {
     }
 }
 
-/// Bytes that this process has read, of files and of connections (proc(5)).
+/// Bytes that this process has read, from files and connections (proc(5)).
 fn bytes_read() -> u64 {
     let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let read = io.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok());
@@ -195,8 +196,8 @@ pub fn text_of_day(day: i64) -> String {
     Day::in_berlin(noon).to_string()
 }
 
-/// Whether at 22:30 UTC of a day it is summer in Berlin: from the last Sunday of March to the one before the last of
-/// October.
+/// Whether it is summer time in Berlin at 22:30 UTC of a day: from the last Sunday of March to the day before
+/// the last Sunday of October.
 pub fn is_summer(day: i64) -> bool {
     let text = text_of_day(day);
     let month_and_day = &text[5..];

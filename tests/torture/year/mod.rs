@@ -1,12 +1,14 @@
-//! The long life: a mill works day after day, and neither its file, its log nor its memory grows beyond what is kept.
+//! The long life: a mill works day after day, and neither its file, its log nor its memory grows beyond the
+//! data to be kept.
 //!
-//! A case is a day; days follow one another in one life, so `--seeds 365` is a year. The service runs in this process with
-//! a clock that is set, on a small file system of its own. A day begins with a start, which drops what is too old, and the backup
-//! of the night. Lorries come, documents are written, changed, made final and cancelled; at midnight in Berlin the open invoices
-//! become final. On some days the backup is restored, the database is brought to a schema to come and back, or the
-//! disk is full for a while. A day of each change of the clocks is within a year.
+//! A case is a day; days follow one another in one life, so `--seeds 365` is a year. The service runs in this
+//! process with a settable clock, on a small separate file system. A day begins with a start, which drops old
+//! data, and the nightly backup. Lorries come, documents are written, changed, made final and cancelled; at
+//! midnight in Berlin the open invoices become final. On some days the backup is restored, the database is
+//! migrated to a future schema and back, or the disk is full for a while. Both changes of the clocks are
+//! within a year.
 //!
-//! At its end a day is looked at (`year/look.rs`).
+//! At its end a day is checked (`year/look.rs`).
 
 mod day;
 mod look;
@@ -46,17 +48,17 @@ pub const EXPERIMENT: Experiment = Experiment {
 /// 2026-10-24, the day before the end of summer time, as days since 1970.
 const FIRST_DAY: i64 = 20_750;
 
-/// Days before the first one from which the log has rows that are to be dropped.
+/// Days before the first one of old log rows that are to be dropped.
 const LONG_AGO: i64 = 100;
 
-/// Requests of each of two days long ago.
+/// Requests on each of two days long ago.
 const OLD_REQUESTS: usize = 50;
 
 const LOADS: usize = 3;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A life goes on from one case to the next.
+/// A life continues from one case to the next.
 static LIFE: Mutex<Option<Life>> = Mutex::new(None);
 
 fn case(case: &mut Case) -> Result<u64, String> {
@@ -65,7 +67,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
         *life = None;
     }
     let lived = life.get_or_insert_with(|| Life::begin(case.has_fault)).day(&mut case.dice);
-    // The control comes last: nothing else would give its file system back.
+    // The control comes last: nothing else would release its file system.
     if case.has_fault {
         *life = None;
     }
@@ -76,16 +78,16 @@ struct Life {
     disk: Disk,
     key: String,
     time: Time,
-    /// Days that are over.
+    /// Completed days.
     days: i64,
-    /// What was answered.
+    /// Everything answered.
     counts: Counts,
     measures: Measures,
 }
 
 impl Life {
-    /// A company with a log of long ago. Where the log has no row of the day before, a clock that is a hundred days
-    /// further is not believed, and nothing is dropped by it: that is the fault.
+    /// Creates a company with an old log. If the log has no row of the day before, a clock that is a hundred
+    /// days ahead is not trusted, and nothing is dropped: that is the fault.
     fn begin(has_fault: bool) -> Life {
         let (disk, time) = (Disk::new(768), Time::default());
         std::fs::create_dir(disk.folder.file("nachts")).unwrap();
@@ -167,7 +169,7 @@ impl Life {
         Ok(())
     }
 
-    /// The last document of the day has the day of Berlin, and at midnight open invoices become final.
+    /// The last document of the day has the date of Berlin, and at midnight open invoices become final.
     fn evening(&mut self, client: &Client) -> Result<(), String> {
         self.time.set(self.today(), 21, 30);
         let item = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": "12.50", "mwst_satz": 19});
@@ -181,7 +183,7 @@ impl Life {
         if !stored["beleg_datum"].as_str().is_some_and(|day| day.starts_with(&expected)) {
             return Err(format!("at 22:30 UTC of {expected} in Berlin: {}", stored["beleg_datum"]));
         }
-        // In Berlin it is the day after, unless it was already; then the one after that.
+        // After midnight in Berlin, on the day after `expected`.
         self.time.set(self.today() + i64::from(look::is_summer(self.today())), 23, 30);
         self.wait_for("the end of the day", || client.get(&path).body["status"] == "abgeschlossen")
     }
@@ -189,11 +191,11 @@ impl Life {
     fn restore_backup(&self) -> Result<(), String> {
         let restored = restore(&self.database(), &self.of_the_night(), &self.time.clock(), |_| Ok(()));
         let restored = restored.map_err(|failure| format!("restore: {failure}"))?;
-        // Whoever restores deletes what was before when all is well.
+        // After a successful restore, people delete the previous database.
         restored.set_aside.map_or(Ok(()), std::fs::remove_file).map_err(|error| error.to_string())
     }
 
-    /// To the schema to come, and back to the copy that it keeps.
+    /// Migrates to the future schema, and back to the copy it keeps.
     fn upgrade_and_back(&self) -> Result<(), String> {
         let steps = upgrade(&self.database(), self.time.now(), true);
         steps.map_err(|failure| format!("upgrade: {failure}"))?;
@@ -241,7 +243,7 @@ impl Life {
     }
 }
 
-/// Imports an article with the command line, whose clock says this day.
+/// Imports an article with the command line, with this day as its clock.
 fn wheat(folder: &Folder, day: i64) {
     let article = json!([{"artikelnummer": "W", "bezeichnung": "Weizen", "einheit": "kg", "preis": "0.30",
         "ep_netto": "0.20", "chargenpflichtig": true}]);
@@ -253,7 +255,7 @@ fn wheat(folder: &Folder, day: i64) {
     assert!(command.output().unwrap().status.success());
 }
 
-/// An older executable restores what it can read over what it cannot.
+/// An older executable restores a copy it can read over a newer database.
 fn restore_over_newer(database: &std::path::Path, kept: &std::path::Path, time: &Time) -> Result<(), String> {
     let restored = restore(database, kept, &time.clock(), |_| Ok(()));
     let restored = restored.map_err(|failure| format!("restore of {}: {failure}", kept.display()))?;

@@ -1,4 +1,4 @@
-//! The service in this process, with a clock that is set.
+//! The service in this process, with a settable clock.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use tokio::sync::oneshot;
 
 use crate::process::Client;
 
-/// Backups of nights that are kept.
+/// Number of nightly backups that are kept.
 pub const KEEP: usize = 3;
 
-/// A clock that stands until it is set.
+/// A clock that stands still until it is set.
 #[derive(Clone, Default)]
 pub struct Time(Arc<AtomicI64>);
 
@@ -45,7 +45,7 @@ impl Time {
     }
 }
 
-/// A company whose open invoices become final at the end of their day; the text of a key of it.
+/// Creates a company whose open invoices become final at the end of their day; returns a key of it.
 pub fn company(database: &Path, now: Instant) -> String {
     migrate(database, now).unwrap();
     let connection = open_writer(database).unwrap();
@@ -65,7 +65,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it; backups of nights go into a folder from 02:30 in Berlin on.
+    /// Starts it; nightly backups go into a folder from 02:30 in Berlin on.
     pub fn start(database: &Path, nights: &Path, time: &Time, key: &str) -> Server {
         let (stop, stopped) = oneshot::channel::<()>();
         let (started, address) = std::sync::mpsc::channel();

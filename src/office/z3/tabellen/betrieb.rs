@@ -1,4 +1,4 @@
-//! Goods: batches, weighings, receipts, movements of the stock, production.
+//! Goods: batches, weighings, goods receipts, stock movements, production.
 
 use super::super::tabelle::{Tabelle, ganz, geld, genau, id, menge, tag, text, zeitpunkt};
 use super::namen::{

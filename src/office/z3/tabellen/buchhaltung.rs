@@ -1,4 +1,4 @@
-//! What the tax adviser got (D31, D32).
+//! What the tax adviser received (D31, D32).
 
 use super::super::tabelle::{Tabelle, ganz, geld, genau, id, tag, text, zeitpunkt};
 use super::namen::belegnummer;

@@ -3,7 +3,7 @@
 use super::super::tabelle::{Tabelle, ganz, geld, genau, id, menge, tag, text, zeitpunkt};
 use super::namen::{artikelnummer, belegnummer, chargennummer, kontraktnummer, wiegeschein};
 
-/// The files of a document in the archive that are in one of its folders.
+/// Names of a document's files in one folder of the archive, as an SQL expression.
 macro_rules! dateien {
     ($ordner:literal) => {
         concat!(

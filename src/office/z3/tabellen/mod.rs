@@ -1,4 +1,4 @@
-//! The tables of the hand-over (D36), in an order in which each stands behind those that it refers to.
+//! The tables of the hand-over (D36), each after those that it refers to.
 
 mod betrieb;
 mod buchhaltung;
@@ -9,7 +9,7 @@ mod verlauf;
 
 use super::tabelle::Tabelle;
 
-/// A further table is an entry here. Payments have none: partnerd does not keep them.
+/// Add an entry for a new table here. There is none for payments, because partnerd does not keep them.
 pub const TABELLEN: &[Tabelle] = &[
     stamm::PARTNER,
     stamm::ARTIKELGRUPPEN,
@@ -37,5 +37,5 @@ pub const TABELLEN: &[Tabelle] = &[
     verlauf::PROTOKOLL,
 ];
 
-/// Steps of a hand-over: the copy of the database, the files of the documents, the tables.
+/// Steps of a hand-over: copying the database, the files of the documents, the tables.
 pub const SCHRITTE: usize = TABELLEN.len() + 2;

@@ -1,13 +1,13 @@
-//! Names beside ids, for auditors who cannot join: expressions that several tables have.
+//! Names beside ids, for auditors who cannot join: SQL expressions that several tables share.
 
-/// The number of a document in this period or before it, which has no row in the file for certain.
+/// The number of a document in this period or before it; in the latter case the file has no row for it.
 macro_rules! belegnummer {
     ($id:literal) => {
         concat!("(select n.beleg_nummer from beleg n where n.tenant_id = :tenant and n.id = ", $id, ")")
     };
 }
 
-/// What a history or the log says of who did something, by name.
+/// The author of a change by name, for histories and the log: a person, a key, or the command line or service.
 macro_rules! wer {
     ($id:literal) => {
         concat!(
@@ -19,7 +19,8 @@ macro_rules! wer {
             $id,
             ", 8) as integer)), substr(",
             $id,
-            ", 8)) else 'Schlüssel ' || coalesce((select n.bezeichnung from api_key n where n.tenant_id = :tenant and n.id = ",
+            ", 8)) else 'Schlüssel ' || coalesce((select n.bezeichnung from api_key n \
+             where n.tenant_id = :tenant and n.id = ",
             $id,
             "), ",
             $id,

@@ -1,4 +1,4 @@
-//! Master data: what the documents of the period name.
+//! Master data that the documents of the period refer to.
 
 use super::super::tabelle::{Tabelle, ganz, genau, id, menge, tag, text};
 use super::namen::{artikelnummer, bezeichnung, partner};

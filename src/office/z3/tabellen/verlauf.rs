@@ -1,9 +1,9 @@
-//! Histories, and the log: who changed what, when.
+//! Histories and the log: who changed what, and when.
 
 use super::super::tabelle::{Tabelle, ganz, geld, id, tag, text, zeitpunkt};
 use super::namen::wer;
 
-/// A value in a list of changes as text.
+/// A value in a list of changes, as text.
 macro_rules! wert {
     ($feld:literal) => {
         concat!("cast(e.value ->> '", $feld, "' as text)")
@@ -104,9 +104,12 @@ pub const PROTOKOLL: Tabelle = Tabelle {
           from audit
           where methode in ('POST', 'PUT') and (status between 200 and 299 or status = 303)
           union all
-          select cast(gegenstand ->> 'firma' as integer), 'Verwaltung', nr, 0, nr, am, 'person ' || (akteur ->> 'person'),
-            coalesce('Befehl ' || (akteur -> 'befehl' ->> 'name') || ' (' || (akteur -> 'befehl' ->> 'konto') || '): ', '') || tat,
-            trim((gegenstand ->> 'art') || ' ' || coalesce(gegenstand ->> 'name', gegenstand ->> 'id', '')), vorher, nachher
+          select cast(gegenstand ->> 'firma' as integer), 'Verwaltung', nr, 0, nr, am, \
+            'person ' || (akteur ->> 'person'),
+            coalesce('Befehl ' || (akteur -> 'befehl' ->> 'name') || \
+              ' (' || (akteur -> 'befehl' ->> 'konto') || '): ', '') || tat,
+            trim((gegenstand ->> 'art') || ' ' || coalesce(gegenstand ->> 'name', gegenstand ->> 'id', '')), \
+            vorher, nachher
           from verwaltung) p
         where p.tenant_id = :tenant and p.am >= :ab and p.am < :vor order by p.quelle, p.tag, p.lfd_nr",
 };

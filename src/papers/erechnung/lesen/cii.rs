@@ -1,5 +1,5 @@
-//! Where the business terms stand in CII (UN/CEFACT D16B and later) and in ZUGFeRD 1, which came before it and differs
-//! in the names of its elements.
+//! Finds the business terms in CII (UN/CEFACT D16B and later) and in its predecessor ZUGFeRD 1, which has
+//! other element names.
 
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
@@ -12,7 +12,7 @@ use crate::papers::erechnung::model::Partei;
 use crate::rules::choice::Choice;
 use crate::rules::tax::Steuerkategorie;
 
-/// The elements by which the two differ.
+/// The element names in which the two differ.
 pub struct ElementNames {
     format: Format,
     document: &'static str,
@@ -60,7 +60,7 @@ pub const ZUGFERD_1: ElementNames = ElementNames {
     line_total: "SpecifiedTradeSettlementMonetarySummation/LineTotalAmount",
 };
 
-/// Lines that only head or explain others (Factur-X EXTENDED, BT-X-8).
+/// Types of lines that only head or explain other lines (Factur-X EXTENDED, BT-X-8).
 const NO_LINES: [&str; 2] = ["GROUP", "INFORMATION"];
 
 const LOGISTICS_CHARGE: &str = "SpecifiedLogisticsServiceCharge";
@@ -168,7 +168,8 @@ fn line(node: Node<'_>, names: &ElementNames, values: &mut Values) -> Zeile {
     }
 }
 
-/// BG-20, BG-21 and the logistics charges of Factur-X EXTENDED. ZUGFeRD 1 writes allowances with or without a minus.
+/// Reads BG-20, BG-21 and the logistics charges of Factur-X EXTENDED. ZUGFeRD 1 writes allowances with or
+/// without a minus.
 fn allowances(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Zuschlag> {
     let mut found = Vec::new();
     for (element, amount, reason, tax) in [

@@ -1,14 +1,14 @@
-//! Reading a received e-invoice (D28): from the bytes of a file to a [`Gelesen`] of plain values. XML
-//! in the syntaxes CII (ZUGFeRD 2, Factur-X, XRechnung) and UBL (invoice and credit note), ZUGFeRD 1, and each of them
-//! attached to a PDF.
+//! Reads a received e-invoice (D28): from the bytes of a file to a [`Gelesen`] of plain values. It accepts
+//! XML in the syntaxes CII (ZUGFeRD 2, Factur-X, XRechnung) and UBL (invoice and credit note), ZUGFeRD 1, and
+//! each of them attached to a PDF.
 //!
-//! The file may be hostile. Each step has a bound that does not depend on what the file says of itself: bytes that are
-//! inflated, elements, their depth, objects of a PDF and the bytes read of them. Nothing here panics, and a file that is
-//! refused is refused with a sentence.
+//! The file may be hostile. Each step has a bound that does not depend on what the file claims: inflated
+//! bytes, elements, their depth, objects of a PDF and the bytes read of them. Nothing here panics, and each
+//! refusal is a sentence.
 //!
-//! `text` finds out what the bytes are; `pdf` takes the attachment out of a PDF; `tree` holds the elements of the XML;
-//! `values` reads numbers and days; `cii` and `ubl` say where each business term stands. [`posten`] makes items of lines
-//! whose totals are the printed ones, [`verstoesse`] says which figures do not fit together.
+//! `text` decodes the bytes; `pdf` extracts the attachment of a PDF; `tree` holds the elements of the XML;
+//! `values` parses numbers and days; `cii` and `ubl` find each business term. [`posten`] turns lines into
+//! items whose totals equal the printed ones, [`verstoesse`] lists the figures that do not fit together.
 
 mod cii;
 mod model;
@@ -28,11 +28,11 @@ pub use values::compact;
 
 use tree::Tree;
 
-/// How every PDF begins; a reader looks for it in the first KiB (ISO 32000-1, annex H).
+/// How every PDF begins; readers search for it in the first KiB (ISO 32000-1, annex H).
 const PDF: &[u8] = b"%PDF-";
 const PDF_BEGIN_BYTES_MAX: usize = 1 << 10;
 
-/// What an e-invoice says, or why none can be read from these bytes.
+/// Reads an e-invoice; fails with the reason if these bytes do not hold one.
 pub fn read(bytes: &[u8]) -> Result<Gelesen, Unlesbar> {
     if is_pdf(bytes) { read_xml(&pdf::attachment(bytes)?) } else { read_xml(bytes) }
 }

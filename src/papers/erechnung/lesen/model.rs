@@ -1,4 +1,4 @@
-//! What was read, as plain values.
+//! A received e-invoice as plain values.
 
 use crate::choice;
 use crate::papers::erechnung::model::Partei;
@@ -17,12 +17,12 @@ choice! {
     }
 }
 
-/// Why nothing was read, as a German sentence that says what to do.
+/// Why nothing could be read: a German sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unlesbar {
-    /// The file is broken, protected, too large inside, or of another kind.
+    /// The file is broken, protected, too large when unpacked, or of another kind.
     Datei(String),
-    /// The file can be read and holds no invoice.
+    /// The file is readable but holds no invoice.
     KeineRechnung(String),
 }
 
@@ -31,7 +31,7 @@ pub struct Gelesen {
     pub format: Format,
     /// BT-3: a number of UNTDID 1001.
     pub typ: Option<String>,
-    /// A credit note, by its type or as UBL CreditNote: positive quantities are given back.
+    /// Whether it is a credit note, by its type or as UBL CreditNote: positive quantities are credited.
     pub ist_gutschrift: bool,
     /// BT-1.
     pub nummer: Option<String>,
@@ -63,7 +63,7 @@ pub struct Gelesen {
     pub gruppen: Vec<Steuergruppe>,
     /// BG-22.
     pub summen: Summen,
-    /// Values that stand in the file and cannot be taken as they are, as sentences.
+    /// Values in the file that cannot be used as they are, as sentences.
     pub zweifel: Vec<String>,
 }
 
@@ -77,27 +77,27 @@ pub struct Zeile {
     pub einheit: Option<String>,
     /// BT-146: net price of `basis` units.
     pub preis: Option<Price>,
-    /// BT-149: how many units the price is for; none means one.
+    /// BT-149: number of units that the price is for; `None` means one.
     pub basis: Option<Quantity>,
     /// BT-131.
     pub netto: Option<Money>,
     /// BT-151.
     pub steuer_kategorie: Option<Steuerkategorie>,
-    /// BT-152; none where the line does not say and the document has several rates.
+    /// BT-152; `None` if the line does not state it and the document has several rates.
     pub mwst_satz: Option<Percent>,
     /// BT-153.
     pub bezeichnung: Option<String>,
     /// BT-154.
     pub beschreibung: Option<String>,
-    /// BT-155: number of the article with the seller.
+    /// BT-155: the seller's article number.
     pub verkaeufer_nr: Option<String>,
-    /// BT-156: number of the article with the buyer.
+    /// BT-156: the buyer's article number.
     pub kaeufer_nr: Option<String>,
     /// BT-157: GTIN.
     pub gtin: Option<String>,
     /// BT-159: country of origin.
     pub herkunftsland: Option<String>,
-    /// Batch, from the syntax's own field or from an attribute of that name (BG-32).
+    /// Batch, from the field that the syntax has for it or from an attribute of that name (BG-32).
     pub charge: Option<String>,
     /// Best-before date, likewise.
     pub mhd: Option<Day>,
@@ -105,7 +105,7 @@ pub struct Zeile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zuschlag {
-    /// BT-92 with its sign turned, BT-99: what it adds to the net total.
+    /// BT-92 with the opposite sign, or BT-99: the amount added to the net total.
     pub betrag: Money,
     /// BT-97, BT-104.
     pub grund: Option<String>,
@@ -139,7 +139,7 @@ pub struct Summen {
     pub brutto: Option<Money>,
     /// BT-113.
     pub bezahlt: Option<Money>,
-    /// BT-114: what the amount to pay was rounded by.
+    /// BT-114: the amount by which the amount to pay was rounded.
     pub rundung: Option<Money>,
     /// BT-115.
     pub zahlbetrag: Option<Money>,

@@ -1,5 +1,5 @@
-//! From what an e-invoice says to the items of a document here: quantity, price and discount so that the total of each
-//! line is the printed one to the cent (D6).
+//! Turns an e-invoice into the items of a document here: quantity, price and discount are chosen so that the
+//! total of each line is the printed one to the cent (D6).
 
 use rust_decimal::Decimal;
 
@@ -18,30 +18,31 @@ const ROUNDING: &str = "Rundung";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posten {
-    /// The line it comes from, counted from 0; none for an allowance or charge of the document, for a rounding, and for a
-    /// sum that stands for lines that the invoice does not have.
+    /// Index of its line, from 0; `None` for an allowance or charge of the document, for a rounding, and for
+    /// a sum that replaces lines the invoice does not have.
     pub zeile: Option<usize>,
     /// Negative in a credit note.
     pub menge: Quantity,
-    /// As it stands here, else the UN/ECE code.
+    /// The unit as it is called here, else its UN/ECE code.
     pub einheit: Option<String>,
     /// Net price of one unit before the discount; negative for an allowance.
     pub ep_netto: Price,
     pub rabatt_prozent: Percent,
-    /// This and the category: none where the invoice does not say.
+    /// Rate and category are `None` if the invoice does not state them.
     pub mwst_satz: Option<Percent>,
     pub steuer_kategorie: Option<Steuerkategorie>,
-    /// The printed tax of a sum that names no rate.
+    /// The printed tax of a sum that has no rate.
     pub steuer: Option<Money>,
     pub bezeichnung: String,
     pub langtext: Option<String>,
-    /// Whether quantity, price and discount give the total that the line prints; else a rounding follows, where there is
-    /// such a total.
+    /// Whether quantity, price and discount give the printed total of the line; if not, a rounding follows,
+    /// provided that there is a total.
     pub ist_genau: bool,
 }
 
-/// The items of an e-invoice: its lines, then its allowances and charges. Without lines (profiles MINIMUM and BASIC WL)
-/// one item for each tax rate, else one for the sum. Last what the amount to pay was rounded by (BT-114).
+/// Returns the items of an e-invoice: its lines, then its allowances and charges. Without lines (profiles
+/// MINIMUM and BASIC WL) there is one item for each tax rate, else one for the sum. The last item is the
+/// rounding of the amount to pay (BT-114).
 pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
     let only_rate = match gelesen.gruppen.as_slice() {
         [only] => only.mwst_satz,
@@ -65,7 +66,8 @@ pub fn posten(gelesen: &Gelesen) -> Result<Vec<Posten>, Unlesbar> {
     Ok(posten)
 }
 
-/// The tax groups as printed (BG-23), with what the amount to pay was rounded by; none where one lacks a figure.
+/// The printed tax groups (BG-23), including the rounding of the amount to pay; `None` if a group lacks a
+/// figure.
 pub fn gedruckt(gelesen: &Gelesen) -> Option<Gedruckt> {
     let is_turned = gelesen.ist_gutschrift;
     let group = |group: &Steuergruppe| {
@@ -98,13 +100,13 @@ fn signed<const SCALE: u32, const SHOWN: usize>(
 }
 
 impl Posten {
-    /// What it comes to; one that is too large has no price.
+    /// The net total; an item whose total would be too large has no price.
     pub fn netto(&self) -> Money {
         line_total(self.menge, self.ep_netto, self.rabatt_prozent).unwrap_or_default()
     }
 }
 
-/// A line, and what its total differs by from what its quantity and price come to.
+/// Returns the item of a line, and a rounding if the total of the line differs from that of the item.
 fn of_line(at: usize, zeile: &Zeile, is_turned: bool, only_rate: Option<Percent>) -> Vec<Posten> {
     let amounts = Amounts::of(zeile);
     let mwst_satz = zeile.mwst_satz.or_else(|| rate(zeile.steuer_kategorie)).or(only_rate);
@@ -133,7 +135,7 @@ fn of_line(at: usize, zeile: &Zeile, is_turned: bool, only_rate: Option<Percent>
     [Some(posten), Some(rounding).filter(|_| !amounts.rest.is_zero())].into_iter().flatten().collect()
 }
 
-/// An allowance or a charge: one piece at its amount, which is a discount line where it is negative (D6).
+/// The item of an allowance or a charge: one piece at its amount; a negative amount is a discount line (D6).
 fn of_charge(zuschlag: &Zuschlag, is_turned: bool, only_rate: Option<Percent>) -> Posten {
     let name = if zuschlag.betrag.is_negative() { "Abschlag" } else { "Zuschlag" };
     let grund = zuschlag.grund.as_deref().unwrap_or(name);
@@ -179,7 +181,7 @@ fn sum(betrag: Money, mwst_satz: Option<Percent>, bezeichnung: String) -> Posten
     }
 }
 
-/// A category without tax has the rate 0.
+/// The rate that follows from a category: 0 if it is untaxed.
 fn rate(kategorie: Option<Steuerkategorie>) -> Option<Percent> {
     kategorie.filter(|kategorie| *kategorie != Steuerkategorie::Steuerpflichtig).map(|_| Percent::ZERO)
 }
@@ -188,14 +190,15 @@ struct Amounts {
     menge: Quantity,
     preis: Price,
     rabatt: Percent,
-    /// What the total is more than these come to.
+    /// By how much the total exceeds what these give.
     rest: Money,
     ist_genau: bool,
 }
 
 impl Amounts {
-    /// The printed price, where it gives the printed total; else with a discount; else the price that follows from the
-    /// total, and what is left by its decimals. Allowances and charges of the line are in its total (BT-131).
+    /// Takes the printed price if it gives the printed total, else adds a discount, else derives the price
+    /// from the total, with a rest due to the decimals of the price. The total includes allowances and
+    /// charges of the line (BT-131).
     fn of(zeile: &Zeile) -> Amounts {
         let menge = zeile.menge.filter(|menge| !menge.is_zero()).unwrap_or(Quantity::whole(1));
         let printed = zeile.preis.and_then(|preis| per_unit(preis, zeile.basis));
@@ -221,7 +224,8 @@ impl Amounts {
     }
 }
 
-/// The discount in per cent, rounded to this number of decimals, that gives a line this total; none without one.
+/// The discount in per cent, rounded to `decimals` decimals, that gives a line this total; `None` if there is
+/// none.
 fn discount(menge: Quantity, preis: Price, netto: Money, decimals: u32) -> Option<Percent> {
     let gross = menge.decimal().checked_mul(preis.decimal()).filter(|gross| !gross.is_zero())?;
     let share = Decimal::ONE.checked_sub(netto.decimal().checked_div(gross)?)?;
@@ -236,13 +240,13 @@ fn per_unit(preis: Price, basis: Option<Quantity>) -> Option<Price> {
     }
 }
 
-/// A text on one line without control characters, cut to this number of characters.
+/// Puts a text on one line without control characters, cut to `max` characters.
 pub fn one_line(text: &str, max: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     cut(&words.collect::<Vec<_>>().join(" "), max)
 }
 
-/// A text of several lines without other control characters, cut to this number of characters.
+/// Keeps the lines of a text but no other control characters, cut to `max` characters.
 fn lines(text: &str, max: usize) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let kept: String = text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
@@ -266,7 +270,8 @@ mod tests {
 
     #[test]
     fn quantity_price_and_discount_give_the_printed_total() {
-        // Quantity, price, base quantity, total; quantity, price, discount, what is left of the total; - where none is known.
+        // Quantity, price, base quantity, total; then quantity, price, discount, rest of the total; - if none
+        // is known.
         let table = [
             ("10", "2.5", "", "25.00", "10.000 2.5000 0.00 0.00"),
             ("24860", "253.50", "1000", "6302.01", "24860.000 0.2535 0.00 0.00"),

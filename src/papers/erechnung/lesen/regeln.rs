@@ -1,5 +1,5 @@
-//! Whether the figures of an e-invoice fit together: the rules of EN 16931 that compute. Codes and texts are not
-//! judged; the law wants the figures right, and a wrong code hurts nobody who reads.
+//! Checks whether the figures of an e-invoice fit together, by the rules of EN 16931 that compute. Codes and
+//! texts are not checked: the law requires correct figures, and a wrong code harms no reader.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub struct Verstoss {
     pub message: String,
 }
 
-/// The rules that the figures break. Where a figure is missing the rule is not asked.
+/// Returns the rules that the figures break. A rule is skipped if one of its figures is missing.
 pub fn verstoesse(gelesen: &Gelesen) -> Vec<Verstoss> {
     let mut found = Vec::new();
     let mut compare = |regel, what: &str, printed: Option<Money>, computed: Option<Money>| {
@@ -48,7 +48,7 @@ pub fn verstoesse(gelesen: &Gelesen) -> Vec<Verstoss> {
     found
 }
 
-/// None where one of them is missing or the sum is too large.
+/// `None` if an amount is missing or the sum is too large.
 fn sum(mut amounts: impl Iterator<Item = Option<Money>>) -> Option<Money> {
     let add = |sum: Money, amount: Option<Money>| amount.ok_or(TooLarge).and_then(|amount| sum.plus(amount));
     amounts.try_fold(Money::ZERO, add).ok()

@@ -1,4 +1,4 @@
-//! From bytes to text, whatever the encoding.
+//! Decodes bytes into text, whatever their encoding.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,8 @@ use super::model::Unlesbar;
 
 const DECLARATION_BYTES_MAX: usize = 256;
 
-/// The text of an XML file: by its byte order mark, by the zeros of UTF-16, by its declaration, else UTF-8.
+/// Decodes an XML file by its byte order mark, by the zero bytes of UTF-16, by its declaration, else as
+/// UTF-8.
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Unlesbar> {
     let (encoding, bom) = Encoding::for_bom(bytes).unwrap_or_else(|| (guess(bytes), 0));
     let text =
@@ -22,7 +23,8 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Unlesbar> {
     };
     if !text.trim_start().starts_with('<') {
         return Err(Unlesbar::Datei(
-            "Die Datei ist weder PDF noch XML. Bitte die Rechnung so senden, wie der Lieferant sie geschickt hat.".to_owned(),
+            "Die Datei ist weder PDF noch XML. Bitte die Rechnung so senden, wie der Lieferant sie geschickt \
+             hat.".to_owned(),
         ));
     }
     Ok(text)
@@ -36,7 +38,8 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
     }
 }
 
-/// The encoding that the declaration names, if it is one; in a file of single bytes it cannot be UTF-16.
+/// The encoding that the declaration names, if it is known. UTF-16 is ignored, because the declaration was
+/// read byte by byte.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let begin = bytes.get(..DECLARATION_BYTES_MAX.min(bytes.len()))?.split(|byte| *byte == b'>').next()?;
     let begin = begin.strip_prefix(b"<?xml")?;

@@ -1,5 +1,5 @@
-//! The elements of an XML file, by their local names. A document type is refused, so there are no entities to expand;
-//! depth and number of elements are bounded.
+//! The elements of an XML file, by their local names. A document type is refused, so there are no entities to
+//! expand; depth and number of elements are bounded.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -7,11 +7,11 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::model::Unlesbar;
 
-/// Deepest nesting of elements: invoices have 12.
+/// Deepest nesting of elements; invoices have 12.
 const DEPTH_MAX: usize = 64;
-/// Most elements of a file: an invoice of 1,000 lines has 60,000.
+/// Most elements of a file; an invoice of 1,000 lines has 60,000.
 const ELEMENTS_MAX: usize = 200_000;
-/// Attributes that are looked at of an element; those of invoices have 4.
+/// Most attributes that are read of an element; those of invoices have 4.
 const ATTRIBUTES_MAX: usize = 16;
 const ATTRIBUTES: &[&str] = &["unitCode", "schemeID"];
 
@@ -123,17 +123,17 @@ impl<'t> Node<'t> {
         children.map(move |element| Node { tree, element }).filter(move |node| node.name() == name)
     }
 
-    /// The first element of a path such as `A/B`, going down by the first child of each name.
+    /// The first element of a path such as `A/B`, which takes the first child of each name.
     pub fn find(self, path: &str) -> Option<Node<'t>> {
         path.split('/').try_fold(self, |node, name| node.all(name).next())
     }
 
-    /// That element, or an empty one where it is missing.
+    /// The element of a path; an empty one if it is missing.
     pub fn part(self, path: &str) -> Node<'t> {
         self.find(path).unwrap_or(Node { element: &NOTHING, ..self })
     }
 
-    /// The text of that element, trimmed; none where it is blank.
+    /// The trimmed text of the element of a path; `None` if it is blank.
     pub fn text(self, path: &str) -> Option<&'t str> {
         Some(self.find(path)?.element.text.trim()).filter(|text| !text.is_empty())
     }
@@ -144,7 +144,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// The character that a reference stands for; only those that XML itself has.
+/// The character that a reference stands for, if XML itself defines the reference.
 fn resolve(reference: &BytesRef<'_>) -> Option<char> {
     match reference.resolve_char_ref() {
         Ok(Some(letter)) => Some(letter),

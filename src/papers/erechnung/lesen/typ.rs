@@ -1,19 +1,20 @@
-//! Which documents are read as an invoice, by their type (BT-3, a number of UNTDID 1001).
+//! Decides by its type whether a document is read as an invoice (BT-3, a number of UNTDID 1001).
 
 use super::model::Unlesbar;
 
-/// What EN 16931 lists as invoices (code lists of its validation 1.3.16, BR-CL-01), but [`NOT_READ`].
+/// The types that EN 16931 lists as invoices (code lists of its validation 1.3.16, BR-CL-01), without
+/// [`NOT_READ`].
 const INVOICES: &[u16] = &[
     71, 80, 82, 84, 102, 130, 202, 203, 204, 211, 218, 219, 295, 326, 331, 380, 382, 383, 384, 385, 386, 387,
     388, 390, 393, 394, 395, 456, 457, 471, 472, 473, 500, 501, 527, 553, 575, 623, 633, 780, 817, 870, 875,
     876, 877, 935,
 ];
-/// What it lists as credit notes: their positive quantities are given back.
+/// The types that it lists as credit notes: their positive quantities are credited.
 const CREDIT_NOTES: &[u16] = &[81, 83, 262, 296, 308, 381, 396, 420, 458, 502, 503, 532];
 
 const SELF_BILLED: &str =
     "Das ist eine Gutschrift, die der Kunde über unsere Lieferung schreibt, keine Eingangsrechnung.";
-/// What is in those lists and asks us for no money.
+/// Types in those lists that ask us for no money.
 const NOT_READ: &[(u16, &str)] = &[
     (261, SELF_BILLED),
     (389, SELF_BILLED),
@@ -24,7 +25,8 @@ const NOT_READ: &[(u16, &str)] = &[
     ),
 ];
 
-/// Whether a document of this type is a credit note; refused is one that becomes no ER. Without a type it is an invoice.
+/// Whether a document of this type is a credit note; refuses a type that cannot become an ER. Without a type
+/// it is an invoice.
 pub fn is_credit_note(typ: Option<&str>) -> Result<bool, Unlesbar> {
     let Some(typ) = typ else { return Ok(false) };
     let number: u16 = typ.parse().unwrap_or_default();
@@ -36,7 +38,8 @@ pub fn is_credit_note(typ: Option<&str>) -> Result<bool, Unlesbar> {
     }
     let shown: String = typ.chars().filter(char::is_ascii_alphanumeric).take(3).collect();
     let message = format!(
-        "Dokumente der Art {shown} sind keine Rechnungen (BT-3, EN 16931). Bitte die Rechnung vom Lieferanten anfordern."
+        "Dokumente der Art {shown} sind keine Rechnungen (BT-3, EN 16931). Bitte die Rechnung vom Lieferanten \
+         anfordern."
     );
     Err(Unlesbar::KeineRechnung(message))
 }

@@ -1,4 +1,4 @@
-//! Where the business terms stand in UBL 2.1: invoice and credit note.
+//! Finds the business terms in UBL 2.1: invoice and credit note.
 
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
@@ -124,7 +124,7 @@ fn allowances(root: Node<'_>, values: &mut Values) -> Vec<Zuschlag> {
     found
 }
 
-/// Of two totals of tax the one in the currency of the invoice has the groups (BR-53).
+/// The tax total with the groups: of two totals, that in the currency of the invoice (BR-53).
 fn taxes(root: Node<'_>) -> Option<Node<'_>> {
     root.all("TaxTotal").find(|total| total.find("TaxSubtotal").is_some()).or_else(|| root.find("TaxTotal"))
 }

@@ -1,11 +1,11 @@
-//! Numbers, days and texts as XML writes them.
+//! Parses numbers, days and texts as XML writes them.
 
 use super::model::Unlesbar;
 use super::tree::Node;
 use crate::rules::day::Day;
 use crate::rules::fixed::Fixed;
 
-/// Longest text of a value that is repeated in a sentence, in characters.
+/// Most characters of a value that are quoted in a sentence.
 const SHOWN_CHARS_MAX: usize = 40;
 
 #[derive(Default)]
@@ -13,11 +13,11 @@ pub struct Values {
     pub zweifel: Vec<String>,
 }
 
-/// Sentences that one file causes at most.
+/// Most sentences about one file.
 const ZWEIFEL_MAX: usize = 50;
 
 impl Values {
-    /// A decimal number (xs:decimal); none, with a note, where it is none or too large.
+    /// Parses a decimal number (xs:decimal); `None`, with a sentence, if it is malformed or too large.
     pub fn number<const SCALE: u32, const DIGITS: usize>(
         &mut self,
         node: Node<'_>,
@@ -33,7 +33,8 @@ impl Values {
         parsed.map(|parsed| parsed.value)
     }
 
-    /// A day: `20260710`, `2026-07-10`, with or without a time; none, with a note, where it is none.
+    /// Parses a day: `20260710`, `2026-07-10`, with or without a time; `None`, with a sentence, if it is
+    /// malformed.
     pub fn day(&mut self, node: Node<'_>, path: &str) -> Option<Day> {
         let text = node.text(path)?;
         let day = day(text);
@@ -61,7 +62,8 @@ pub fn day(text: &str) -> Option<Day> {
     Day::parse_plain(text.get(..10)?)
 }
 
-/// An xs:decimal as JSON would write it: without plus, leading zeros, or a point that stands alone.
+/// Converts an xs:decimal to JSON's grammar: without a plus, leading zeros, or a point without digits on one
+/// side.
 fn plain(text: &str) -> Option<String> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -77,7 +79,7 @@ fn plain(text: &str) -> Option<String> {
     Some(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
 }
 
-/// Lines of an invoice at most: as many as a document has positions (D18).
+/// Most lines of an invoice: as many as a document may have positions (D18).
 const LINES_MAX: usize = 1_000;
 
 pub const BATCH: &[&str] =
@@ -95,32 +97,32 @@ pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
 
 /// Longest text that is kept, in characters: that of a description (D18).
 const TEXT_CHARS_MAX: usize = 4_000;
-/// Longest number of an article, in characters (D18).
+/// Longest article number, in characters (D18).
 const NUMBER_CHARS_MAX: usize = 255;
 pub const ACCOUNTS_MAX: usize = 10;
 
-/// A text of its own, cut where it is longer than any text here.
+/// Copies a text, cut to the longest text that is kept.
 pub fn owned(text: Option<&str>) -> Option<String> {
     text.map(|text| text.chars().take(TEXT_CHARS_MAX).collect())
 }
 
-/// A number of an article; a text that is longer than any number is none.
+/// Copies an article number; `None` if the text is too long to be one.
 pub fn number_of(text: Option<&str>) -> Option<String> {
     text.filter(|text| text.chars().nth(NUMBER_CHARS_MAX).is_none()).map(str::to_owned)
 }
 
-/// In capitals without blanks, as the search has it.
+/// Removes blanks and converts to capitals, as the search expects it.
 pub fn compact(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
 }
 
-/// The value of the first attribute of an article (BG-32) that has one of these names.
+/// The value of the first article attribute (BG-32) with one of these names.
 pub fn attribute<'t>(item: Node<'t>, [element, name]: [&str; 2], wanted: &[&str]) -> Option<&'t str> {
     let is_wanted = |name: &str| wanted.contains(&name.trim().to_lowercase().as_str());
     item.all(element).find(|attribute| attribute.text(name).is_some_and(is_wanted))?.text("Value")
 }
 
-/// A day in an attribute, which people write: with hyphens, without, or as in German.
+/// Parses a day in an attribute as people write it: with hyphens, without, or in German notation.
 pub fn attribute_day(text: &str) -> Option<Day> {
     day(text).or_else(|| Day::parse_german(text.trim()))
 }

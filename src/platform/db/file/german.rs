@@ -113,7 +113,7 @@ impl Failure {
     /// The German text for a person of the firm; `Display` is for the log.
     pub fn in_german(&self) -> String {
         match self {
-            Failure::Refused(refusal) => refusal.message.clone(),
+            Failure::Refused(refusal) => refusal.message.to_string(),
             Failure::Sql(error) => format!("die Datenbank meldet: {}", sqlite_in_german(error)),
             Failure::OutcomeUnknown => {
                 "die Platte hat beim Speichern versagt, ob es gespeichert ist, weiß niemand".to_owned()

@@ -1,6 +1,7 @@
 //! The migrations of this version, the schema they produce, and how a database's schema differs from it.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
@@ -33,7 +34,15 @@ pub fn schema(connection: &Connection) -> Result<Vec<SchemaPart>> {
 }
 
 /// The schema as this version creates it, to compare with a live one.
-pub fn fresh_schema() -> Result<Vec<SchemaPart>> {
+pub fn fresh_schema() -> Result<&'static [SchemaPart]> {
+    static FRESH: OnceLock<Vec<SchemaPart>> = OnceLock::new();
+    match FRESH.get() {
+        Some(fresh) => Ok(fresh),
+        None => made_fresh().map(|made| &**FRESH.get_or_init(|| made)),
+    }
+}
+
+fn made_fresh() -> Result<Vec<SchemaPart>> {
     let connection = Connection::open_in_memory()?;
     connection.execute_batch("begin")?;
     MIGRATIONS.iter().try_for_each(|migration| connection.execute_batch(migration.sql))?;
@@ -46,7 +55,7 @@ pub fn fresh_schema() -> Result<Vec<SchemaPart>> {
 pub fn refuse_foreign(connection: &Connection, path: &Path) -> Result<()> {
     let (live, fresh) = (schema(connection)?, fresh_schema()?);
     let is_in = |schema: &[SchemaPart], name: &str| schema.iter().any(|(known, _)| known == name);
-    let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(&fresh, name) {
+    let foreign = live.iter().find(|part| !fresh.contains(part)).map(|(name, _)| match is_in(fresh, name) {
         true => format!("ein anderes „{name}“ als diese Version"),
         false => format!("„{name}“, das nicht von partnerd ist"),
     });

@@ -1,10 +1,10 @@
 //! Proof: evidence that nothing was altered or lost.
 //!
-//! In it: chains of rows, the evidence of documents, seals, numbers without gaps, retention periods,
+//! Contains: chains of rows, the evidence of documents, seals, numbers without gaps, retention periods,
 //! invariants of tables.
-//! Not in it: the log of requests (`gate::audit`) and the command `check` (`operations::check`), which use
+//! Does not contain: the log of requests (`gate::audit`) and the command `check` (`operations::check`), which use
 //! this.
-//! Begin with `seal.rs`.
+//! Start with `seal.rs`.
 
 pub mod chain;
 pub mod check;

@@ -208,7 +208,8 @@ fn a_panic_outside_the_work_of_a_request_ends_the_process() {
         // If the process were still running, it would end with another code.
         std::process::exit(1);
     }
-    let output = in_own_process("platform::db::writer::tests::a_panic_outside_the_work_of_a_request_ends_the_process");
+    let output =
+        in_own_process("platform::db::writer::tests::a_panic_outside_the_work_of_a_request_ends_the_process");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(PANICKED), "{said}");
     assert!(said.contains("the thread writer panicked"), "{said}");

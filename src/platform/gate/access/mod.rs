@@ -1,8 +1,8 @@
 //! Access: who may use the interface, and how often.
 //!
-//! In it: keys and their verification, the daily quota, the limit per address, CORS.
-//! Not in it: the scopes of routes (`http::route`) and the sessions of people (`leitstand::access`).
-//! Begin with `key.rs`.
+//! Contains: keys and their verification, the daily quota, the limit per address, CORS.
+//! Does not contain: the scopes of routes (`http::route`) and the sessions of people (`leitstand::access`).
+//! Start with `key.rs`.
 
 pub mod address;
 pub mod cors;

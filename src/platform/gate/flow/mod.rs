@@ -1,10 +1,10 @@
 //! Flow: the course of a request through the gate.
 //!
-//! In it: `answer` (the whole course in one function), `admission` (the checks), `lanes` (slow lane and
+//! Contains: `answer` (the whole course in one function), `admission` (the checks), `lanes` (slow lane and
 //! writer), `completion` (answer and audit row), bulk requests, repeated requests, and turns on the slow
 //! lane.
-//! Not in it: the socket (`http::server`) and what a route does (the slices).
-//! Begin with `answer.rs`.
+//! Does not contain: the socket (`http::server`) and what a route does (the slices).
+//! Start with `answer.rs`.
 
 pub mod admission;
 pub mod answer;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::cell::{Decimal, Numbers};
 use crate::platform::http::json::Json;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
 
 pub struct At<'h> {
     path: String,
@@ -77,8 +77,7 @@ impl<'h> At<'h> {
         value
     }
 
-    pub fn refuse<T>(&self, code: Code, message: impl Into<String>) -> Checked<T> {
-        let message = message.into();
+    pub fn refuse<T>(&self, code: Code, message: impl Into<Message>) -> Checked<T> {
         Err(match self.path.is_empty() {
             true => Refusal::new(code, message),
             false => Refusal::field(code, &self.path, message),

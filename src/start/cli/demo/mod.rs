@@ -1,5 +1,5 @@
-//! `demo`: a mill with data. Master data is imported, everything else goes through the same gate
-//! as the requests of any client.
+//! `demo`: serves a mill with data. Imports its master data; everything else passes the same gate as the
+//! requests of any client.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ use crate::start::service::Service;
 
 const DATABASE: &str = "partnerd-demo.db";
 
-/// Master data in the order in which it is imported.
+/// Master data in the order of import.
 const FILES: &[(&str, &str)] = &[
     ("artikelgruppen", include_str!("artikelgruppen.csv")),
     ("artikel", include_str!("artikel.csv")),
@@ -63,7 +63,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     let waiting = terminal.waiting();
     waiting.set_message("eine Mühle wird eingerichtet");
     let key = create_company(database)?;
-    // Everything as configured, but nobody needs a backup of a demo.
+    // All settings as configured, except backups: nobody needs one of a demo.
     let policy = Policy { nightly: None, ..config.policy.clone() };
     let app = Service::open(database, system_clock(), &policy)?;
     let clients = Client { runtime: &runtime, app: &app, key: &key };
@@ -79,7 +79,8 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
                 terminal.say(&sentence(error));
             }
             terminal.say(&format!(
-                "{base}/docs beschreibt die Schnittstelle und probiert sie mit diesem Schlüssel aus. Strg-C beendet die Demo."
+                "{base}/docs beschreibt die Schnittstelle und probiert sie mit diesem Schlüssel aus. Strg-C \
+                 beendet die Demo."
             ));
         })
         .map(drop)
@@ -89,7 +90,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     result
 }
 
-/// The master data of the demo's company; nothing of it belongs to anybody.
+/// The master data of the demo's company; none of it belongs to a real company.
 const FIRMA: &[(&str, &str)] = &[
     ("firma", "Mühle Musterbach GmbH & Co. KG"),
     ("strasse", "An der Mühle 1"),
@@ -161,7 +162,7 @@ struct Client<'c> {
 }
 
 impl Client<'_> {
-    /// The days of a mill: two lorries come, wheat is milled, one lorry goes, invoices follow.
+    /// Records the days of a mill: two lorries arrive, wheat is milled, one lorry leaves, invoices follow.
     fn trade(&self) -> Outcome {
         let wheat = self.first("artikel?suche=R01001")?;
         let mill = self.first("kunden?suche=K-1002")?;
@@ -178,9 +179,13 @@ impl Client<'_> {
         self.books()
     }
 
-    /// June, which the adviser waits for: two sales, one with two rates, and an invoice of a supplier.
+    /// Records June, which the tax adviser waits for: two sales, one with two tax rates, and a supplier's invoice.
     fn books(&self) -> Outcome {
-        let line = |text: &str, ep_netto: &str, satz: u8| json!({"bezeichnung": text, "menge": 1, "einheit": "Stk", "ep_netto": ep_netto, "mwst_satz": satz});
+        let line = |text: &str, ep_netto: &str, satz: u8| {
+            json!({
+                "bezeichnung": text, "menge": 1, "einheit": "Stk", "ep_netto": ep_netto, "mwst_satz": satz
+            })
+        };
         let flour = json!([line("Backmehl 550, 40 Sack", "568.00", 7)]);
         let delivered = json!([line("Roggenmehl 1150, 60 Sack", "741.00", 7), line("Fracht", "85.00", 19)]);
         let repair = json!([line("Wartung der Waage", "240.00", 19)]);
@@ -198,7 +203,8 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Two farmers bring wheat that is settled by a scheme: one has an advance, a lorry of the other waits for a person.
+    /// Records two farmers' deliveries of wheat, settled by a scheme: one farmer gets an advance, a lorry of
+    /// the other waits for a person.
     fn harvest(&self) -> Outcome {
         let lorries = [
             ("L-2001", 24_860, "C-24", ["2.80", "16.2", "11.6", "280"]),
@@ -220,7 +226,7 @@ impl Client<'_> {
         self.post("abrechnungen", advance).map(drop)
     }
 
-    /// A lorry with wheat, which the farm invoices, and one with rye; the batch of the wheat.
+    /// Receives a lorry of wheat, which the farm invoices, and one of rye; returns the batch of the wheat.
     fn receive(&self, wheat: &str) -> Outcome<Value> {
         let farm = self.first("kunden?suche=L-2001")?;
         let trader = self.first("kunden?suche=L-2002")?;
@@ -256,7 +262,7 @@ impl Client<'_> {
         self.post(&path, json!({"datei_base64": base64(&pdf)})).map(drop)
     }
 
-    /// A production order that is done: wheat becomes flour in sacks.
+    /// Records a finished production order that turns wheat into sacks of flour.
     fn mill(&self, batch: &Value) -> Outcome {
         let order =
             json!({"rezeptur_id": 1, "faktor": 4, "produktions_datum": "2026-07-13", "lagerhalle_id": 1});
@@ -280,7 +286,7 @@ impl Client<'_> {
         Ok(id)
     }
 
-    /// The id of the first record of a list.
+    /// Returns the id of the first record of a list.
     fn first(&self, list: &str) -> Outcome<String> {
         text(&self.send("GET", list, Value::Null)?["data"][0]["id"])
     }

@@ -1,4 +1,4 @@
-//! The backups that the server makes by itself: whether there are any, of when, whole, and on another disk.
+//! Checks the nightly backups: whether they exist, how old the newest is, whether it is intact and on another disk.
 
 use std::path::Path;
 
@@ -54,14 +54,14 @@ fn damage(file: &Path, why: &str) -> Finding {
     wrong(
         LOOK,
         format!(
-            "die Sicherung {} ist beschädigt ({why}): in einen anderen Ordner verschieben, gleich mit `partnerd backup` eine \
-             neue machen, und die Platte prüfen, auf der sie liegt",
+            "die Sicherung {} ist beschädigt ({why}): in einen anderen Ordner verschieben, gleich mit `partnerd \
+             backup` eine neue machen, und die Platte prüfen, auf der sie liegt",
             file.display()
         ),
     )
 }
 
-/// What is wrong with the first page that is, as SQLite has it.
+/// Returns SQLite's message about the first damaged page, `None` if there is none.
 fn broken_page(file: &Path) -> Option<String> {
     let looked = open_to_look(file).and_then(|connection| {
         Ok(connection.query_row("pragma quick_check(1)", [], |row| row.get::<_, String>(0))?)
@@ -73,7 +73,7 @@ fn broken_page(file: &Path) -> Option<String> {
     }
 }
 
-/// A disk that fails takes both with it.
+/// Warns if database and backups share a disk, which would take both with it.
 #[cfg(unix)]
 fn same_disk(database: &Path, nightly: &Nightly) -> Option<Finding> {
     let device = |folder: &Path| {

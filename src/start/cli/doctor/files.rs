@@ -1,4 +1,4 @@
-//! The files of a database: who may use them, whose they are, and what does not belong there.
+//! Checks the files of a database: who may read them, who owns them, and which do not belong there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,13 +9,13 @@ use crate::platform::db::file::lock::{self, LOG_LOST};
 use crate::platform::db::file::owner::name_of;
 use crate::start::cli::finding::{Finding, ok, warning, wrong};
 
-/// What partnerd keeps beside a database as long as it is used.
+/// Suffixes of the files that partnerd keeps beside a database in use.
 const KEPT: [&str; 6] = ["wal", "shm", "secret", "lock", "use-lock", "migrate-lock"];
 
-/// Files that are named at most; of more their number is said.
+/// Files named at most; the rest is counted.
 const FILES_NAMED_MAX: usize = 5;
 
-/// Why this user cannot read the files of a database: that is no damage.
+/// Reports a file of the database that this user may not read, which is no damage.
 pub fn unreadable(database: &Path) -> Option<Finding> {
     let others = KEPT.iter().map(|ending| beside(database, ending));
     let denied = [database.to_owned()]
@@ -26,14 +26,14 @@ pub fn unreadable(database: &Path) -> Option<Finding> {
     Some(wrong(
         "database",
         format!(
-            "{} ist eine Datei{owner}, die dieser Benutzer nicht lesen darf. Das sagt nichts über ihren Inhalt: den Befehl \
-             als jener ausführen, etwa sudo -u NAME partnerd doctor",
+            "{} ist eine Datei{owner}, die dieser Benutzer nicht lesen darf. Das sagt nichts über ihren Inhalt: \
+             den Befehl als jener ausführen, etwa sudo -u NAME partnerd doctor",
             denied.display()
         ),
     ))
 }
 
-/// Files beside the database that belong to another user: a server of its owner cannot use them.
+/// Reports files beside the database that belong to another user: its owner's server cannot use them.
 #[cfg_attr(not(unix), allow(unused_variables))]
 pub fn owners(database: &Path) -> Option<Finding> {
     let owner = owner_of(database)?;
@@ -54,7 +54,8 @@ pub fn owners(database: &Path) -> Option<Finding> {
     ))
 }
 
-/// Other names of the database: what is written by one of them is lost for who opens another.
+/// Reports other names (hard links) of the database: data written through one name can be lost when it is
+/// opened by another.
 #[cfg(unix)]
 pub fn names(database: &Path) -> Option<Finding> {
     let names = std::os::unix::fs::MetadataExt::nlink(&fs::metadata(database).ok()?);
@@ -63,8 +64,9 @@ pub fn names(database: &Path) -> Option<Finding> {
         warning(
             "names",
             format!(
-                "{names} Namen führen zu dieser Datei (Hardlinks), und eine Kopie, die nur ein Name ist, ist keine: die anderen \
-                 mit find / -xdev -samefile '{file}' suchen, löschen, und mit `partnerd backup` sichern"
+                "{names} Namen führen zu dieser Datei (Hardlinks), und eine Kopie, die nur ein Name ist, ist \
+                 keine: die anderen mit find / -xdev -samefile '{file}' suchen, löschen, und mit `partnerd \
+                 backup` sichern"
             ),
         )
     })
@@ -77,7 +79,7 @@ pub fn names(_: &Path) -> Option<Finding> {
 
 type Is = fn(&str) -> bool;
 
-/// What stands beside a database and is not used, with what to do about it.
+/// Reports unused files beside a database, with advice.
 pub fn left_over(database: &Path) -> Vec<Finding> {
     const LOOK: &str = "files";
     let kinds: [(Is, &str); 4] = [
@@ -91,8 +93,8 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
         ),
         (
             |rest| rest.starts_with("before-"),
-            "die Datenbank, wie sie vor einem Zurückholen oder einer Aktualisierung war: löschen, wenn niemand mehr etwas daraus \
-             braucht",
+            "die Datenbank, wie sie vor einem Zurückholen oder einer Aktualisierung war: löschen, wenn niemand \
+             mehr etwas daraus braucht",
         ),
         (|_| true, "keine Datei von partnerd: in einen anderen Ordner verschieben"),
     ];
@@ -104,7 +106,7 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
         let Some(rest) = rest_of(database, &file) else { continue };
         let is_kept = KEPT.contains(&rest.as_str())
             || rest.strip_prefix("audit-journal-").is_some_and(|number| number.parse::<u64>().is_ok());
-        // A copy that was kept has files of its own beside it.
+        // A kept copy has side files of its own.
         if let Some(at) = kinds.iter().position(|(is, _)| !is_kept && is(&rest)) {
             found[at].push(file);
         }
@@ -115,7 +117,7 @@ pub fn left_over(database: &Path) -> Vec<Finding> {
     if findings.is_empty() { vec![ok(LOOK, "daneben liegt nichts, was niemand benutzt")] } else { findings }
 }
 
-/// What the name of a file has behind that of the database: `wal` of `partnerd.db-wal`.
+/// Returns the suffix that a file adds to the name of the database: `wal` for `partnerd.db-wal`.
 fn rest_of(database: &Path, file: &Path) -> Option<String> {
     let name = format!("{}-", database.file_name()?.to_string_lossy());
     Some(file.file_name()?.to_str()?.strip_prefix(&name)?.to_owned())
@@ -146,7 +148,7 @@ fn owner_of(file: &Path) -> Option<u32> {
     None
 }
 
-/// The write-ahead log that somebody removed. To open the database now would make another log.
+/// Reports a write-ahead log that somebody removed. Opening the database now would create another one.
 pub fn without_log(database: &Path, server: bool) -> Option<Finding> {
     let is_gone = log_was_removed(database);
     match server {
@@ -156,7 +158,7 @@ pub fn without_log(database: &Path, server: bool) -> Option<Finding> {
     .map(|sentence| wrong("database", sentence))
 }
 
-/// Whether some process has the write-ahead log open that was deleted: another one may stand in its place by now.
+/// Whether some process still has a deleted write-ahead log open, even if a new one has taken its name.
 fn log_is_deleted(database: &Path) -> bool {
     let deleted = fs::canonicalize(database).map(|database| {
         let mut name = beside(&database, "wal").into_os_string();

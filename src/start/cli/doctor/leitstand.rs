@@ -1,4 +1,4 @@
-//! The pages for people: from where and at which address they are reached, and whether anybody can log in (D27).
+//! Checks the Leitstand: from where and at which address it can be reached, and whether anybody can log in (D27).
 
 use rusqlite::Connection;
 
@@ -11,13 +11,14 @@ use crate::start::config::Config;
 
 const LOOK: &str = "leitstand";
 
-/// From where the pages are reached, and at which address. What cannot be served at all is refused with the settings.
+/// Says from where and at which address the pages can be reached. Impossible combinations were refused with
+/// the settings.
 pub fn reach(config: &Config) -> Finding {
     let (listen, port) = (config.listen, config.listen.port());
     let ip = listen.ip().to_canonical();
     match config.policy.leitstand.modus {
         Modus::Aus => ok(LOOK, "aus: niemand kann die Seiten benutzen (Einstellung leitstand)"),
-        // A connection of this machine to one of its other addresses comes from that address.
+        // A connection from this machine to one of its other addresses has that address as its source.
         Modus::Lokal if !ip.is_loopback() && !ip.is_unspecified() => {
             let advice = format!("leitstand = \"netz\" setzen, oder listen = \"0.0.0.0:{port}\"");
             warning(
@@ -28,7 +29,8 @@ pub fn reach(config: &Config) -> Finding {
             )
         }
         Modus::Lokal => {
-            let proxies = "ein Proxy auf diesem Rechner, der Anfragen weiterreicht, braucht trusted_proxies und leitstand = \"netz\"";
+            let proxies = "ein Proxy auf diesem Rechner, der Anfragen weiterreicht, braucht trusted_proxies und \
+                           leitstand = \"netz\"";
             ok(LOOK, format!("nur für diesen Rechner, unter {}/leitstand; {proxies}", base(config)))
         }
         Modus::Netz if ip.is_loopback() && config.policy.proxies.is_empty() => {
@@ -62,13 +64,14 @@ fn addresses(config: &Config) -> String {
 fn behind_proxy(config: &Config) -> Finding {
     let hosts = &config.policy.leitstand.hosts;
     if hosts.is_empty() {
-        let finding = "für das Netz, hinter dem Proxy aus trusted_proxies, aber hosts nennt keinen Namen: wer sie unter einem Namen öffnet, wird abgewiesen; die Namen eintragen, die benutzt werden";
+        let finding = "für das Netz, hinter dem Proxy aus trusted_proxies, aber hosts nennt keinen Namen: wer \
+                       sie unter einem Namen öffnet, wird abgewiesen; die Namen eintragen, die benutzt werden";
         return warning(LOOK, finding);
     }
     ok(LOOK, format!("für das Netz, hinter dem Proxy aus trusted_proxies, als {}", hosts.join(", ")))
 }
 
-/// Whether anybody can log in; nothing where nobody shall.
+/// Checks whether anybody can log in; `None` if the Leitstand is off.
 pub fn people(connection: &Connection, config: &Config) -> Option<Finding> {
     const LOOK: &str = "people";
     if config.policy.leitstand.modus == Modus::Aus {
@@ -79,7 +82,7 @@ pub fn people(connection: &Connection, config: &Config) -> Option<Finding> {
         Err(failure) => return Some(wrong(LOOK, failure.in_german())),
     };
     let able: Vec<&Person> = people.iter().filter(|person| person.aktiv && person.has_password).collect();
-    let keepers = able.iter().filter(|person| person.keeps_house()).count();
+    let keepers = able.iter().filter(|person| person.manages_installation()).count();
     let waiting = people.iter().find(|person| person.aktiv);
     Some(match (able.len(), waiting) {
         (0, Some(Person { name, .. })) => {

@@ -1,4 +1,5 @@
-//! Whether a proxy passes requests on that `trusted_proxies` does not name: only the server sees it, so it is asked.
+//! Checks for a proxy that `trusted_proxies` does not name. Only the server sees it, so this asks the
+//! server's metrics.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -8,19 +9,20 @@ use crate::platform::gate::metrics::UNNAMED_PROXY;
 use crate::start::cli::finding::{Finding, warning};
 use crate::start::config::Config;
 
-/// How long the server is waited for, and how much of its answer is read.
+/// Time to wait for the server, and bytes of its answer to read, at most.
 const PATIENCE: Duration = Duration::from_secs(2);
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
-/// A finding where there is such a proxy; none as well where the server does not say so to this program.
+/// Returns a finding if there is such a proxy; `None` also if the server does not tell this program.
 pub fn unnamed(config: &Config) -> Option<Finding> {
     if config.tls.is_some() || measured(config)? == 0 {
         return None;
     }
     Some(warning(
         "trusted_proxies",
-        "ein Proxy auf diesem Rechner reicht Anfragen weiter, und trusted_proxies nennt ihn nicht: alle gelten als von ihm, \
-         und den Leitstand sieht so niemand; trusted_proxies = \"127.0.0.1\" setzen und den Server neu starten",
+        "ein Proxy auf diesem Rechner reicht Anfragen weiter, und trusted_proxies nennt ihn nicht: alle gelten \
+         als von ihm, und den Leitstand sieht so niemand; trusted_proxies = \"127.0.0.1\" setzen und den Server \
+         neu starten",
     ))
 }
 

@@ -102,7 +102,7 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
         }
         return Ok(());
     };
-    // Packed once others may write again; the batch stays whatever becomes of the file.
+    // Packed after the commit, so that others can write again; if writing the file fails, the batch remains.
     let path = write(&Tx::new(&connection, tenant, now()), nr, &arguments.out);
     let again = format!("partnerd export datev --tenant {:?} --stapel {nr}", arguments.tenant);
     let path =
@@ -111,7 +111,7 @@ fn create(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcom
     Ok(())
 }
 
-/// What was made, or would be.
+/// Sums up what was made, or would be made.
 fn summary(made: &StapelAngelegt) -> String {
     if made.belege == 0 {
         return "Nichts ist neu: kein Stapel.".to_owned();
@@ -120,7 +120,7 @@ fn summary(made: &StapelAngelegt) -> String {
     format!("{what}: {} Belege, {} Zeilen, {} EUR.", made.belege, made.zeilen, german(made.summe, 2))
 }
 
-/// A line for each account of the batch.
+/// Lists the accounts of the batch, one per line.
 fn accounts(made: &StapelAngelegt) -> String {
     let line = |sum: &buchhaltung::KontoSumme| {
         format!("{:>9} {:>6} Zeilen {:>16} EUR", sum.konto, sum.zeilen, german(sum.saldo, 2))
@@ -128,7 +128,7 @@ fn accounts(made: &StapelAngelegt) -> String {
     made.konten.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// All that is missing, a line each with its documents; the failure again where it is another.
+/// Lists everything that is missing, with its documents; returns any other failure unchanged.
 fn missing(failure: Failure) -> Result<String> {
     const DOCUMENTS: usize = 10;
     let refusal = match failure {
@@ -148,7 +148,7 @@ fn missing(failure: Failure) -> Result<String> {
     Ok(format!("{} Angaben fehlen, angelegt wurde nichts.\n{}", missing.len(), lines.join("\n")))
 }
 
-/// Writes the ZIP of a batch into a folder; one that is there already stays.
+/// Writes the ZIP of a batch into a folder; does not overwrite a file.
 fn write(tx: &Tx<'_>, nr: i64, folder: &Path) -> Outcome<String> {
     let (name, bytes) = buchhaltung::zip(tx, &buchhaltung::with_number(tx, nr)?)?;
     let path = folder.join(name);

@@ -1,4 +1,4 @@
-//! `import dsfinvk`: the export of a cash register (D22).
+//! `import dsfinvk`: imports the export of a cash register (D22).
 
 use super::interrupt::watch_for_interrupts;
 use super::parts::{Source, Work, refuse_too_many, store_parts};
@@ -14,9 +14,9 @@ use crate::trade::kasse::dsfinvk::{Receipt, read, store_receipt};
 
 pub const KIND: &str = "dsfinvk";
 
-/// Reads and joins the files, then stores the receipts, and behind them the file: all of them or none.
+/// Reads and joins the files, then stores the receipts and after them the file: all of them or none.
 pub fn run(source: &Source, config: &Config, terminal: &Terminal) -> Outcome {
-    watch_for_interrupts();
+    watch_for_interrupts(terminal);
     let refused = |complaint: String| format!("{}. {NOTHING_STORED}", complaint.trim_end_matches('.'));
     let read = read(&source.file).map_err(refused)?;
     refuse_too_many(read.receipts.iter().map(Receipt::lines).sum(), source)?;

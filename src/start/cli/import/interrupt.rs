@@ -1,4 +1,4 @@
-//! Ctrl-C during an import.
+//! Handles Ctrl-C during an import.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -6,19 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::task::Poll;
 
-use crate::start::cli::terminal::Outcome;
+use crate::start::cli::terminal::{Outcome, Terminal};
 
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
-/// Once this returns, Ctrl-C no longer ends the process: the import undoes the part it is storing and reports what is
-/// stored.
-pub fn watch_for_interrupts() {
+/// Once this returns, Ctrl-C no longer ends the process: the import rolls back the part in progress and
+/// reports what is stored. Signals are left alone where the command runs inside another program.
+pub fn watch_for_interrupts(terminal: &Terminal) {
+    if !terminal.is_of_process() {
+        return;
+    }
     let (began, is_begun) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let Ok(runtime) = runtime else { return };
         let mut pressed = pin!(tokio::signal::ctrl_c());
-        // The first poll takes the signal over.
+        // The first poll installs the signal handler.
         let already = runtime.block_on(poll_fn(|context| Poll::Ready(pressed.as_mut().poll(context))));
         let _ = began.send(());
         let pressed = match already {
@@ -29,7 +32,7 @@ pub fn watch_for_interrupts() {
             PRESSED.store(true, Ordering::Relaxed);
         }
     });
-    // Without such a thread Ctrl-C ends the process, and nothing but whole parts is stored.
+    // If the thread failed, Ctrl-C ends the process, and only whole parts are stored.
     let _ = is_begun.recv();
 }
 

@@ -1,6 +1,5 @@
-//! An import as the command line shows it.
+//! Runs an import for the command line: options, parts, progress and report.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -32,19 +31,20 @@ pub struct Source {
     in_parts: bool,
 }
 
-/// Refuses what would keep others from writing for too long.
+/// Refuses a file that would block other writers for too long.
 pub fn refuse_too_many(rows: usize, source: &Source) -> Outcome {
     if rows <= ROWS_AT_ONCE_MAX || source.in_parts {
         return Ok(());
     }
     Err(format!(
-        "{} hat {rows} Zeilen, mehr als {ROWS_AT_ONCE_MAX}: bitte mit --in-parts, damit an der Waage niemand warten muss",
+        "{} hat {rows} Zeilen, mehr als {ROWS_AT_ONCE_MAX}: bitte mit --in-parts, damit an der Waage niemand \
+         warten muss",
         source.file.display()
     )
     .into())
 }
 
-/// What is to be stored: groups of rows, each of them at once.
+/// The groups of rows to store, each stored as a whole.
 pub struct Work<'w> {
     pub groups: usize,
     pub size: &'w dyn Fn(usize) -> usize,
@@ -53,7 +53,7 @@ pub struct Work<'w> {
     pub tenant: TenantId,
 }
 
-/// Stores what belongs together, all of it or part by part, and says what it came to. `store` stores a group within
+/// Stores the groups, in one transaction or in parts, and reports the result. `store` stores one group within
 /// a transaction.
 pub fn store_parts(
     connection: &mut Connection,
@@ -64,7 +64,7 @@ pub fn store_parts(
 ) -> Outcome {
     let (mut hints, mut imports) = (Hints::default(), Vec::new());
     let rows = (0..work.groups).map(work.size).sum();
-    let bar = progress_bar(rows);
+    let bar = progress_bar(rows, terminal);
     let Source { in_parts, dry_run, .. } = *source;
     let stored = parts::store_parts(work.groups, dry_run, |next| {
         let failed = |error: rusqlite::Error| Stop::Failed(error.into());
@@ -102,7 +102,7 @@ fn say_way_back(imports: &[String], tenant: &str, terminal: &Terminal) {
     }
 }
 
-/// Writes down what a part stored; its number, where it can be taken back.
+/// Records what a part stored; returns the number to take it back by, if that is possible.
 fn note_part(
     connection: &Connection,
     source: &Source,
@@ -119,7 +119,7 @@ fn note_part(
     Ok(if can_be_taken_back(&event) { newest()?.first().map(|entry| entry.nr.to_string()) } else { None })
 }
 
-/// Why an import of this many rows ended before its end, and what it left.
+/// Says why an import of this many rows ended early, and what it left stored.
 fn why(Unfinished { why, kept }: Unfinished, rows: usize, source: &Source) -> String {
     let complaint = match why {
         Stop::Refused(mistakes) => {
@@ -131,21 +131,21 @@ fn why(Unfinished { why, kept }: Unfinished, rows: usize, source: &Source) -> St
     match kept {
         0 => format!("{complaint}\n{NOTHING_STORED}"),
         kept => format!(
-            "{complaint}\n{kept} von {rows} Zeilen sind gespeichert und bleiben, die anderen nicht. Bitte denselben Befehl \
-             noch einmal aufrufen: Was gespeichert ist, bleibt, wie es ist."
+            "{complaint}\n{kept} von {rows} Zeilen sind gespeichert und bleiben, die anderen nicht. Bitte \
+             denselben Befehl noch einmal aufrufen: Was gespeichert ist, bleibt, wie es ist."
         ),
     }
 }
 
-fn progress_bar(rows: usize) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+fn progress_bar(rows: usize, terminal: &Terminal) -> ProgressBar {
+    if !terminal.shows_stderr() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} Zeilen");
     ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// What was noted, apart from what was said before.
+/// Prints the hints, except those of the code that was reported before.
 fn say_hints(hints: &Hints, hide: Option<HintCode>, terminal: &Terminal) {
     for hint in hints.iter().filter(|hint| Some(hint.code) != hide) {
         let feld = hint.feld.as_ref().map(|feld| format!("{feld}: ")).unwrap_or_default();

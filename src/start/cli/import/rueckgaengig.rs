@@ -1,4 +1,4 @@
-//! `import rueckgaengig`: imports are taken back (D22).
+//! `import rueckgaengig`: takes imports back (D22).
 
 use serde_json::json;
 
@@ -32,7 +32,7 @@ pub fn run(arguments: &TakeBack, config: &Config, terminal: &Terminal) -> Outcom
     let taken_back =
         WriteTx::carry_out(Tx::new(&transaction, tenant, now()), None, |tx| take_back_all(tx, numbers));
     let (events, [deleted, put_back]) = taken_back.map_err(|failure| failure.in_german())?;
-    // Without --yes what was tried is undone.
+    // Without --yes, dropping the transaction undoes the trial.
     if *yes {
         events.iter().try_for_each(|event| note(&transaction, Some(tenant), "import rueckgaengig", event))?;
         transaction.commit()?;
@@ -45,7 +45,8 @@ pub fn run(arguments: &TakeBack, config: &Config, terminal: &Terminal) -> Outcom
     Ok(())
 }
 
-/// Takes imports back, the newest first: what the log says of each, and how many records were deleted and put back.
+/// Takes imports back, newest first. Returns the log entry of each, and how many records were deleted and how
+/// many restored.
 fn take_back_all(tx: &WriteTx<'_>, numbers: &[i64]) -> Result<(Vec<AdminEvent>, [usize; 2])> {
     let mut numbers = numbers.to_vec();
     numbers.sort_unstable();

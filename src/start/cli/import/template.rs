@@ -1,4 +1,4 @@
-//! `import KIND --template FILE`: a file to fill in (D22).
+//! `import KIND --template FILE`: writes a file to fill in (D22).
 
 use std::io::Write;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::rules::buchung::Rahmen;
 use crate::start::cli::private::{create_private, unwritable};
 use crate::start::cli::terminal::{Outcome, Terminal};
 
-/// Writes the accounts that a chart proposes.
+/// Writes the accounts that a chart of accounts proposes.
 pub fn propose(rahmen: Rahmen, path: &Path, terminal: &Terminal) -> Outcome {
     if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("csv")) {
         return Err(format!("{}: ein Vorschlag endet auf .csv", path.display()).into());

@@ -1,10 +1,7 @@
 //! The partner of a document: how it is named (D1), and whether it may have one (D3).
 
-use uuid::Uuid;
-
-use crate::master::kunden::{self, Kunde};
+use crate::master::kunden::Kunde;
 use crate::master::laender;
-use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Lagerrolle};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
@@ -12,7 +9,6 @@ use crate::rules::fixed::sums;
 use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::{Gebiet, Steuerpartner};
-use crate::rules::verweis::Verweis;
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
 /// Refuses quotes and orders of a locked partner; other documents get a hint as long as they move no goods
@@ -81,10 +77,4 @@ pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
     };
     let fremde_ust_id = country.is_some_and(|country| country != "DE");
     Steuerpartner { steuerart: kunde.steuerart, gebiet, fremde_ust_id }
-}
-
-/// Returns the partner of a filter; the nil id, which matches nothing, if it does not exist (D1).
-pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
-    let Some(verweis) = verweis else { return Ok(None) };
-    Ok(Some(kunden::find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))
 }

@@ -110,7 +110,7 @@ impl Vorschlag {
                 let only = refusal.fehler.is_empty().then_some((refusal.feld.as_deref(), &refusal.message));
                 for (feld, message) in all.chain(only) {
                     let feld = feld.map_or("vorschlag".to_owned(), |feld| format!("vorschlag.{feld}"));
-                    hints.add_field(HintCode::VorschlagUnvollstaendig, feld, message.as_str());
+                    hints.add_field(HintCode::VorschlagUnvollstaendig, feld, message.to_string());
                 }
                 Ok(self.sums.clone())
             }

@@ -103,15 +103,12 @@ pub fn batch_missing(typ: BelegTyp) -> Box<Refusal> {
         Seite::Verkauf => "die charge_id",
         Seite::Einkauf => "fremde_charge_nr, mhd, herkunftsland, biozertifikat_id oder charge_id",
     };
-    let message = format!(
-        "Der Artikel wird in Chargen geführt. Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt \
-         die Chargen mit Bestand."
-    );
-    Refusal::field(Code::ChargeFehlt, "charge_id", message)
+    let advice =
+        format_args!("Bitte {what} angeben; GET /api/v1/chargen/verfuegbar nennt die Chargen mit Bestand.");
+    Refusal::field(Code::ChargeFehlt, "charge_id", ("Der Artikel wird in Chargen geführt.", advice))
 }
 
 pub fn batch_locked() -> Box<Refusal> {
-    let message =
-        "Bestand hat der Artikel nur in gesperrten Chargen. Bitte eine freigeben oder die charge_id angeben.";
-    Refusal::field(Code::ChargeFehlt, "charge_id", message)
+    let what = "Bestand hat der Artikel nur in gesperrten Chargen.";
+    Refusal::field(Code::ChargeFehlt, "charge_id", (what, "Bitte eine freigeben oder die charge_id angeben."))
 }

@@ -6,13 +6,12 @@ use uuid::Uuid;
 
 use super::{ausfertigung, nachweis};
 use crate::papers::blatt::draw;
-use crate::papers::erechnung::Profil;
 use crate::platform::db::proof::evidence::Subject;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, or_refusal};
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;
-use crate::rules::document::BelegStatus;
+use crate::rules::document::{BelegStatus, Profil};
 use crate::rules::error::{Checked, Code, Hints, Refusal, refuse_if};
 use crate::trade::belege::eingabe::NewPdf;
 use crate::trade::belege::lifecycle::finalise;

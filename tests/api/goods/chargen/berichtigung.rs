@@ -36,16 +36,19 @@ fn a_batch_is_corrected_after_goods_have_left_it_and_its_history_is_kept() {
     );
     assert_eq!(answer.is(200), &and(expected.clone(), json!({"hinweise": []})));
     assert_eq!(mill.client.get(&path(&id)).is(200), &expected);
-    // The same once more changes nothing; what is absent stays, null clears.
+    // Repeating the request changes nothing; absent fields stay, null clears.
     correct(&mill, &id, body).is(200);
     correct(&mill, &id, json!({"mhd": null})).is(200);
     let last = mill.client.get(&path(&id)).is(200).clone();
     assert_eq!(last, and(expected.clone(), json!({"mhd": null})));
     let history = mill.client.get(&format!("{}/verlauf", path(&id))).is(200).clone();
     let key = mill.client.key.as_ref().unwrap().split('_').nth(1).unwrap().to_owned();
-    let entry = |version: i64, charge: &Value| json!({"version": version, "am": "2026-07-11T10:00:00.000Z", "key_id": key, "charge": charge});
+    let entry = |version: i64, charge: &Value| {
+        json!({"version": version, "am": "2026-07-11T10:00:00.000Z",
+        "key_id": key, "charge": charge})
+    };
     assert_eq!(history, json!({"data": [entry(1, &first), entry(2, &expected)], "count": 2}));
-    // The documents name the batch that they named before, and finalised ones stay as they were.
+    // Documents still name the same batch, and finalised ones are unchanged.
     assert_eq!(mill.charge_id(&delivery), id);
     assert_eq!(mill.stock("C-1"), "70.000");
     for statement in ["update charge_verlauf set version = 9", "delete from charge_verlauf"] {
@@ -65,12 +68,12 @@ fn a_correction_is_based_on_the_version_that_was_read() {
         mill.client.send("PUT", &path(&id), &[("if-match", &etag)], Some(body.as_bytes()))
     };
     assert_eq!(mill.client.send("GET", &path(&id), &[("if-none-match", &etag)], None).status, 304);
-    // Stock that moves is no change of the batch.
+    // Stock movements do not change the version of a batch.
     mill.post("LS", sell(1, &id)).is(201);
     put("2027-01-31").is(200);
     put("2027-02-28").refused(412, "ZWISCHENZEITLICH_GEAENDERT");
     assert_eq!(mill.client.get(&path(&id)).is(200)["mhd"], "2027-01-31T00:00:00.000Z");
-    // What the service says itself is ignored: GET, edit, PUT works.
+    // Fields that only the service sets are ignored, so that GET, edit, PUT works.
     let answer = correct(&mill, &id, mill.client.get(&path(&id)).body);
     assert!(
         answer.is(200)["hinweise"].as_array().unwrap().iter().all(|hint| hint["code"] == "FELD_IGNORIERT")
@@ -86,7 +89,7 @@ fn a_number_that_another_batch_has_is_refused() {
     let answer = correct(&mill, &second, json!({"fremde_charge_nr": " c1 "}));
     assert_eq!(answer.refused(409, code)["feld"], "fremde_charge_nr");
     assert_eq!(mill.client.get(&path(&second)).is(200)["fremde_charge_nr"], "C2");
-    // Its own in another spelling, one of another supplier, or none.
+    // Its own number in another spelling, that of another supplier, or none.
     correct(&mill, &first, json!({"fremde_charge_nr": "c1"})).is(200);
     mill.post_for("Gut", "EL", buy(10, "G1")).is(201);
     correct(&mill, &first, json!({"fremde_charge_nr": "G1"})).is(200);

@@ -1,4 +1,4 @@
-//! Stocktaking: what was counted stands, and the difference is a movement of its own kind (D8).
+//! Stocktaking: the counted quantity becomes the stock, and the difference is a movement of its own kind (D8).
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn a_stocktaking_is_refused_or_repeated() {
         other.hints("INHALT_ABWEICHEND");
     }
     assert_eq!((mill.stock("A"), mill.stock("B")), ("90.000".into(), "100.000".into()));
-    // A batch that is locked is counted, too.
+    // Locked batches are counted, too.
     mill.client.put(&format!("{CHARGEN}/{a}"), json!({"gesperrt": true, "sperrgrund": "Käfer"})).is(200);
     count(&mill, &path, counted(80)).is(201);
 }

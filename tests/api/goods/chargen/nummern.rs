@@ -1,4 +1,4 @@
-//! The supplier's number of a batch, and which goods it means once it was corrected (D8).
+//! The supplier's number of a batch, and which goods it refers to after a correction (D8).
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn renumber(mill: &Mill<'_>, id: &str, fremde: &str) {
     correct(mill, id, json!({"fremde_charge_nr": fremde}));
 }
 
-/// Sends the items of a document as they are read.
+/// Sends the items of a document back as they were read.
 fn put_as_read(mill: &Mill<'_>, id: &str) -> Answer {
     mill.put(id, mill.get(id)["positionen"].clone())
 }
@@ -27,7 +27,7 @@ fn stocks<const N: usize>(mill: &Mill<'_>, expected: [(&str, &str); N]) {
     }
 }
 
-/// The documents that the only position of one has met.
+/// The documents matched by the only position of a document.
 fn met(mill: &Mill<'_>, id: &str) -> Vec<String> {
     let met = mill.get(id)["positionen"][0]["gegenbelege"].clone();
     met.as_array().unwrap().iter().map(|met| met["beleg_id"].as_str().unwrap().to_owned()).collect()
@@ -93,7 +93,7 @@ fn a_delivery_keeps_its_batch_though_a_new_one_has_its_number() {
     mill.post("EL", buy(5, "A")).hints("CHARGE_NR_FRUEHER");
     assert_eq!(moves(&put_as_read(&mill, &first)), [""; 0]);
     assert_eq!(moves(&mill.put(&first, buy(10, "A"))), [""; 0], "nor where it leaves out the batch");
-    // Met and set free, it is met in its batch.
+    // Matched and then released, it is matched within its batch.
     let invoice = mill.post("ER", json!({"artikelnr": "W", "menge": 10, "charge_id": batch})).id();
     mill.storno(&invoice).is(200);
     assert_eq!(moves(&mill.post("ER", buy(10, "B"))), [""; 0]);

@@ -1,4 +1,4 @@
-//! Locked and expired batches, and what stays once goods have moved (D8).
+//! Locked and expired batches, and which fields are fixed once goods have moved (D8).
 
 use serde_json::{Value, json};
 
@@ -101,10 +101,10 @@ fn a_locked_batch_is_left_by_no_sale_in_a_roundabout_way() {
     let invoice = mill.post("RE", plain(10)).id();
     let moved = mill.post_for("Kd2", "LS", sell(5, &a)).id();
     lock(&mill, &a, json!({"gesperrt": true, "sperrgrund": "Käfer"})).is(200);
-    // More of what an invoice had inherited.
+    // More than the invoice had inherited.
     let read = mill.get(&invoice)["positionen"][0].clone();
     mill.put(&invoice, and(read, json!({"menge": 12}))).refused(400, "CHARGE_GESPERRT");
-    // A delivery that goes to another customer takes no more than it had.
+    // A delivery moved to another customer takes no more than before.
     let to_other = json!({"kundennummer": "Kd"});
     mill.client.put(&format!("/api/v1/belege/{moved}"), to_other).is(200);
     mill.post("RE", and(sell(-2, &a), json!({"bezug_beleg_id": invoice}))).is(201);

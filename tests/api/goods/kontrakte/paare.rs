@@ -1,11 +1,12 @@
-//! Which contract a quantity counts for, and what was agreed on it (D21g).
+//! Which contract a quantity counts for, and which terms of it apply (D21g).
 
 use serde_json::{Value, json};
 
 use super::{PATH, contract};
 use crate::harness::{Answer, Client, Server};
 
-/// A mill with wheat (kg) and sacks (Stk), a supplier, a customer, and contracts without positions: A and B over 100 t.
+/// Creates a mill with wheat (kg) and sacks (Stk), a supplier, a customer, and two contracts without
+/// positions: A and B over 100 t each.
 fn mill(server: &Server, name: &str) -> Client {
     let mill = server.company(name);
     let artikel = "artikelnummer;bezeichnung;einheit;preis;ep_netto\nW;Weizen;kg;0,3;0,2\nS;Sack;Stk;1;1\n";
@@ -37,7 +38,8 @@ fn codes(answer: &Answer) -> Vec<String> {
 #[test]
 fn a_quantity_counts_where_either_side_of_its_pair_names_the_contract() {
     let server = Server::start();
-    // Type, quantity, contract; what was delivered on A and B in the end, and whether the last document contradicts.
+    // Each step has type, quantity and contract. The expectation is the quantity delivered on A and B at the
+    // end, and whether the last document contradicts its counterpart.
     type Step = (&'static str, i64, &'static str);
     let table: [(&[Step], [&str; 2], bool); 16] = [
         (&[("LS", 10, "A"), ("RE", 10, "")], ["10", "0"], false),
@@ -114,7 +116,7 @@ fn what_was_agreed_is_judged_by_position() {
     let of = |artikel: &str, menge: i64| {
         post(&mill, "EL", json!({"artikelnr": artikel, "menge": menge, "kontrakt_id": id}))
     };
-    // In kg and in pieces: neither is told by the sum of both.
+    // Quantities in kg and in pieces: neither is compared with the sum of both.
     let unit = ["KONTRAKT_EINHEIT"];
     assert_eq!(codes(&of("W", 40)), unit);
     let over = of("W", 5);
@@ -126,7 +128,8 @@ fn what_was_agreed_is_judged_by_position() {
         message.as_str().unwrap().contains("Position 1") && message.as_str().unwrap().contains("5.000 kg")
     );
     assert_eq!(codes(&of("S", 60)), unit);
-    // Two positions of one article: who names none is judged by their sum, who names one by that.
+    // Two positions of one article: an item that names none is compared with their sum, an item that names
+    // one with that position.
     let (id, first) = (&two["id"], &two["positionen"][0]["id"]);
     let [any, named] = [json!({"kontrakt_id": id}), json!({"kontrakt_position_id": first})];
     let of = |more: &Value, menge: i64| {
@@ -137,7 +140,7 @@ fn what_was_agreed_is_judged_by_position() {
     assert_eq!(codes(&of(&any, 50)), [""; 0]);
     assert_eq!(codes(&of(&named, 15)), ["KONTRAKT_UEBERLIEFERT"]);
     assert_eq!(codes(&of(&any, 10)), ["KONTRAKT_UEBERLIEFERT"]);
-    // It meets what came on P and on the first position: two deliveries name another contract, one another position.
+    // Matches deliveries on P and on its first position: two of them name another contract, one another position.
     let second = two["positionen"][1]["id"].clone();
     let item = json!({"artikelnr": "W", "menge": 1, "einheit": "t", "kontrakt_position_id": second});
     assert_eq!(codes(&post(&mill, "ER", item)), ["KONTRAKT_WIDERSPRUCH"; 3]);
@@ -160,10 +163,10 @@ fn a_return_counts_for_its_contract_also_by_position() {
         codes(&post(&mill, typ, crate::trade::lager::and(item, more.clone())))
     };
     let delivered = || contract(&mill, "T")["geliefert"].clone();
-    // A return that nobody has met waits. It names no position: it counts for the contract, and contradicts nobody.
+    // An unmatched return waits. It names no position, so it counts for the contract and contradicts nobody.
     assert_eq!((of("EL", -10, &any), delivered()), (vec![], json!("-10.000")));
     assert_eq!((of("ER", -10, &named(1)), delivered()), (vec![], json!("-10.000")));
-    // One of another position counts for the return's.
+    // A return that names another position counts for the position of the return it matches.
     assert_eq!((of("EL", -5, &named(0)), delivered()), (vec![], json!("-15.000")));
     let contradicts = vec!["KONTRAKT_WIDERSPRUCH".to_owned()];
     assert_eq!((of("ER", -5, &named(1)), delivered()), (contradicts, json!("-15.000")));
@@ -190,7 +193,7 @@ fn a_contract_in_a_unit_that_cannot_be_compared_has_no_sum() {
         assert_eq!(codes(&answer), ["KONTRAKT_EINHEIT"], "{number}");
         assert_eq!(shown(number), json!([null, null]), "{number}");
     }
-    // What the contract does not name, such as freight, only stays out of the sum.
+    // Items that the contract does not name, such as freight, are only left out of the sum.
     let id = contract(&mill, "A")["id"].clone();
     assert_eq!(codes(&post(&mill, "EL", item(1, id.clone()))), [""; 0]);
     let freight = post(&mill, "EL", json!({"artikelnr": "S", "menge": 1, "kontrakt_id": id}));
@@ -216,13 +219,13 @@ fn naming_a_contract_that_is_over_or_settled_is_a_hint() {
         }
         let weighed = weigh(&id);
         assert_eq!(hinted(&weighed), expected, "{number}");
-        // The second weight says it again only where it names another.
+        // The second weighing repeats the hint only if it names another contract.
         let second = |body| mill.put(&format!("/api/v1/wiegungen/{}/zweitwiegung", weighed.id()), body);
         assert!(!hinted(&second(json!({"gewicht_zweit_kg": 400}))), "{number}");
         let note = json!({"kundennummer": "L-1", "artikelnr": "W", "anliefermenge_kg": 5, "kontrakt_id": id});
         assert_eq!(hinted(&mill.post("/api/v1/annahmescheine", note)), expected, "{number}");
     }
-    // The day of the delivery counts, not that of the paper.
+    // The delivery date decides, not the document date.
     let [over, still] = ["X", "Y"].map(|number| contract(&mill, number)["id"].clone());
     for (id, day, expected) in [(over, "2026-07-09", 0), (still, "2026-07-11", 1)] {
         let body =

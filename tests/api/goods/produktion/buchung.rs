@@ -1,4 +1,4 @@
-//! What the end of a production order books: what went in leaves the stock (D8, D13).
+//! Bookings at the end of a production order: the inputs leave the stock (D8, D13).
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{
 use crate::harness::Server;
 use crate::trade::lager::{Mill, and, moves, sell};
 
-/// A batch of rye.
+/// Creates a batch of rye; returns its id.
 fn rye(mill: &Mill<'_>) -> String {
     mill.post("EL", json!({"artikelnr": "R", "menge": 50, "fremde_charge_nr": "R1"})).is(201);
     mill.batch("R1")["id"].as_str().unwrap().to_owned()
@@ -34,7 +34,7 @@ fn inputs_leave_and_outputs_enter_the_stock() {
     let lines = show(&mill, id_of(&new));
     assert_fields(&lines["inputs"][0], json!({"soll_menge": "100.000", "ist_menge": "103.000"}));
     assert_fields(&lines["outputs"][0], json!({"soll_menge": "80.000", "ist_menge": "81.000"}));
-    // What was ground is sold: a movement of an order is one like any other.
+    // The flour is sold: a movement of an order is like any other.
     let sold = json!({"artikelnr": "M", "menge": 30, "charge_id": flour(&mill)[0]["id"]});
     mill.post("LS", and(sold, json!({"ep_netto": 1}))).is(201);
     assert_eq!(flour(&mill)[0]["bestand"], "51.000");
@@ -127,7 +127,7 @@ fn a_line_of_another_company_is_as_unknown_as_any() {
     let other = miller_with(&server, "Andere", &[]);
     let charge = mill.receive("C1", 500);
     let new = order(&mill, 1);
-    // So many orders that the last one's lines have ids that nobody has here.
+    // Creates enough orders that the line ids of the last one exist in no other company.
     let foreign = [(); 4].map(|()| order(&other, 1)).last().unwrap().clone();
     for lines in ["inputs", "outputs"] {
         let mut body = ground(&new, &charge, [100, 80, 20]);
@@ -202,7 +202,7 @@ fn more_than_the_stock_is_refused_by_setting_and_nothing_is_kept() {
     assert_eq!(show(&mill, id_of(&new)), new);
     assert_eq!((mill.stock("C1").as_str(), flour(&mill).len()), ("99.000", 0));
     assert_eq!(server.sql::<i64>("select count(*) from lagerbewegung"), rows);
-    // All of it may go, and the number of the new batch leaves no gap.
+    // All of it can be removed, and the number of the new batch leaves no gap.
     put(&mill, id_of(&new), "erledigt", ground(&new, &charge, [99, 80, 20])).is(200);
     assert_eq!(mill.stock("C1"), "0.000");
     assert_eq!(flour(&mill)[0]["charge_nr"], "CH-2026-00002");
@@ -220,7 +220,7 @@ fn a_yield_that_can_hardly_be_is_a_hint() {
         answer.is(200);
         assert_eq!(answer.hint_codes().contains(&"AUSBEUTE_PRUEFEN".to_owned()), expected, "{quantities:?}");
     }
-    // Units of mass are compared with each other; where one is another nothing is said.
+    // Masses are compared across units of mass; with any other unit there is no hint.
     server.import(&mill.client, "artikel", "artikelnummer;bezeichnung;einheit\nB;Beutel;Sack\nT;Treber;t\n");
     let line =
         |artikel: &str, einheit: &str| json!({"artikelnummer": artikel, "menge": 1, "einheit": einheit});

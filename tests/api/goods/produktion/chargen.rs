@@ -1,4 +1,4 @@
-//! The batches that a production order makes (D8, D13).
+//! The batches created by a production order (D8, D13).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{assert_fields, flour, ground, id_of, miller, miller_with, order, put
 use crate::harness::{Answer, Server};
 use crate::trade::lager::{Mill, and};
 
-/// Ends a new order of recipe 1 with fields for its first and its second output.
+/// Finishes a new order of recipe 1, with additional fields for its two outputs.
 fn end(mill: &Mill<'_>, charge: &str, flour: Value, bran: Value) -> (Value, Answer) {
     let new = order(mill, 1);
     let mut body = ground(&new, charge, [100, 80, 20]);
@@ -48,7 +48,7 @@ fn a_batch_may_have_a_number_of_its_own() {
     let numbers = [&done["outputs"][0]["neue_charge_nr"], &done["outputs"][1]["neue_charge_nr"]];
     assert_eq!(json!(numbers), json!(["M-7", "M-7"]), "a number is unique for its article");
     assert_eq!(mill.batches().len(), 3);
-    // For an article that is not tracked a number or a date makes the batch.
+    // An article that is not tracked gets a batch if a number or a date is given.
     let (done, answer) = end(&mill, &charge, json!({}), json!({"mhd": "2026-12-24"}));
     answer.is(200);
     let bran = done["outputs"][1]["neue_charge_nr"].clone();
@@ -82,7 +82,7 @@ fn a_number_is_given_once_and_ours_are_reserved() {
         );
         assert_eq!((mill.stock("C1"), mill.batches().len()), before, "{number}");
     }
-    // Another company may use it.
+    // Another company may use the same number.
     let theirs = other.receive("C1", 500);
     end(&other, &theirs, json!({"charge_nr": "M-7"}), json!({})).1.is(200);
 }
@@ -143,7 +143,7 @@ fn an_output_may_have_an_organic_certificate() {
     let (_, answer) = end(&mill, &charge, json!({"biozertifikat_id": 99}), json!({}));
     let refused = answer.refused(400, "BIOZERTIFIKAT_NICHT_GEFUNDEN");
     assert_eq!(refused["feld"], "outputs[0].biozertifikat_id");
-    // For an article that is not tracked it makes the batch.
+    // A certificate makes a batch, too, for an article that is not tracked.
     let certificate = json!({"biozertifikat_id": 5});
     let (done, answer) = end(&mill, &charge, certificate.clone(), certificate);
     assert_eq!((answer.is(200)["status"].as_str(), answer.hint_codes().len()), (Some("erledigt"), 0));
@@ -154,7 +154,7 @@ fn an_output_may_have_an_organic_certificate() {
     let (_, answer) = end(&mill, &charge, json!({"biozertifikat_id": 6}), json!({}));
     let hinted = answer.hints("BIOZERTIFIKAT_ABGELAUFEN");
     assert_eq!(hinted["hinweise"][0]["feld"], "outputs[0].biozertifikat_id");
-    // Where nothing came out there is no batch to have it.
+    // Without output there is no batch that could have the certificate.
     let new = order(&mill, 1);
     let mut body = ground(&new, &charge, [30, 0, 20]);
     body["outputs"][0]["biozertifikat_id"] = json!(5);

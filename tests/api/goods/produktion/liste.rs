@@ -11,13 +11,13 @@ fn list(mill: &Mill<'_>, query: &str) -> Answer {
     mill.client.get(&format!("{PATH}?{query}"))
 }
 
-/// The last digits of the numbers.
+/// The last digits of the order numbers.
 fn numbers(answer: &Answer) -> String {
     let rows = answer.is(200).as_array().unwrap();
     rows.iter().map(|row| row["pa_nummer"].as_str().unwrap().chars().last().unwrap()).collect()
 }
 
-/// Six orders: 1 and 5 without a date, the others on three days; 2 of recipe 2, 3 and 5 of recipe 1.
+/// Creates six orders: 1 and 5 without a date, the others on three days; 2 uses recipe 2, 3 and 5 use recipe 1.
 fn six_orders(mill: &Mill<'_>) {
     let rows = [
         (Value::Null, Value::Null, "schwebend"),
@@ -103,7 +103,7 @@ fn a_list_without_a_limit_gives_all_and_only_of_the_company() {
     let listed: Vec<_> = list(&other, "").is(200).as_array().unwrap().clone();
     assert_eq!((listed.len(), &listed[0]["id"]), (1, &theirs["id"]));
     assert_eq!(theirs["pa_nummer"], "PA-2026-00001", "each company counts by itself");
-    // An article of the other company is one that nobody has.
+    // An article of another company counts as unknown.
     let foreign = format!("artikel_id={}", other.artikel_id("W"));
     assert_eq!(list(&mill, &foreign).is(200), &json!([]));
 }

@@ -1,4 +1,4 @@
-//! Recipes by import (D22), and which version an order is made of (D13).
+//! Importing recipes (D22), and which version an order uses (D13).
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ const CREATED: &str = "1 neu, 0 geändert, 0 unverändert\n";
 const CHANGED: &str = "0 neu, 1 geändert, 0 unverändert\n";
 const UNCHANGED: &str = "0 neu, 0 geändert, 1 unverändert\n";
 
-/// A version of a recipe that takes so much wheat and gives as much flour.
+/// A version of a recipe that turns a quantity of wheat into as much flour.
 fn version(version: i64, menge: i64) -> Value {
     json!({"bezeichnung": "Schrot", "version": version, "inputs": [{"artikelnummer": "W", "menge": menge}],
         "outputs": [{"artikelnummer": "M", "menge": menge}]})
 }
 
-/// Imports a file that must be refused; what is said to a person.
+/// Imports a file that must be refused; returns the message.
 fn refused(mill: &Mill<'_>, file: &str) -> String {
     let path = mill.server.database.with_file_name("refused.import");
     std::fs::write(&path, file).unwrap();
@@ -71,10 +71,10 @@ fn a_second_run_changes_nothing_and_a_recipe_is_found_by_id_or_name() {
     assert_eq!(recipe(&mill, and(version(2, 20), json!({"id": id}))), UNCHANGED);
     assert_eq!(recipe(&mill, and(version(2, 25), json!({"id": id}))), CHANGED);
     assert_eq!(order(&mill, id)["inputs"][0]["soll_menge"], "25.000");
-    // As lines of JSON, too.
+    // The same as JSON lines.
     let lines = [version(1, 10), version(2, 25)].map(|row| row.to_string()).join("\n");
     assert_eq!(import(&lines), "0 neu, 0 geändert, 2 unverändert\n");
-    // A unit that is not named is that of the article.
+    // Without a unit, the unit of the article applies.
     assert_eq!(order(&mill, id)["inputs"][0]["einheit"], "kg");
 }
 
@@ -131,7 +131,7 @@ fn a_version_without_lines_is_no_version() {
         json!({"id": 5, "bezeichnung": "Schrot", "version": 2, "inputs": [], "outputs": []}),
         json!({"id": 5, "bezeichnung": "Schrot", "version": 2, "inputs": null}),
         json!({"bezeichnung": "Neu"}),
-        // Nor is one that loses all its lines.
+        // A version must not lose all its lines either.
         json!({"id": 5, "version": 1, "inputs": [], "outputs": []}),
     ];
     for row in rows {
@@ -141,7 +141,7 @@ fn a_version_without_lines_is_no_version() {
             "{row}: {said}"
         );
     }
-    // A table cannot hold lists, so it changes versions and brings none.
+    // A table cannot contain lists, so it can change versions but not create them.
     let said = refused(&mill, "bezeichnung;version\nSchrot;2\n");
     assert!(said.contains("Zeile 2") && said.contains("inputs"), "{said}");
     let shown = order(&mill, 5);

@@ -1,4 +1,4 @@
-//! How a production order moves on (D13): the transitions, what the last one needs, If-Match.
+//! State changes of a production order (D13): the transitions, requirements of the last one, If-Match.
 
 use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::trade::lager::{Mill, and};
 
 const STATES: [&str; 5] = ["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"];
 
-/// An order without a recipe that is in this state.
+/// Creates an order without a recipe in this state.
 fn order_in(mill: &Mill<'_>, state: &str) -> String {
     let id = post(mill, json!({})).id();
     if state != "schwebend" {
@@ -35,7 +35,7 @@ fn orders_go_forward_and_can_be_cancelled() {
     let server = Server::start();
     let mill = miller(&server);
     let table = [
-        // to schwebend, geplant, in_bearbeitung, erledigt, storniert
+        // Target states: schwebend, geplant, in_bearbeitung, erledigt, storniert.
         ("schwebend", [false, true, true, true, true]),
         ("geplant", [false, false, true, true, true]),
         ("in_bearbeitung", [false, false, false, true, true]),
@@ -201,7 +201,7 @@ fn a_change_may_name_the_version_it_is_based_on() {
     assert_ne!(etag(), old);
     assert_eq!(cached(&old).is(200)["status"], "geplant");
     change(&old, "in_bearbeitung").refused(412, "ZWISCHENZEITLICH_GEAENDERT");
-    // 404 stands before 412, and that before what the state allows (D19).
+    // 404 is checked before 412, and 412 before the rules of the state (D19).
     change(&old, "schwebend").refused(412, "ZWISCHENZEITLICH_GEAENDERT");
     let unknown = format!("{PATH}/{UNKNOWN}/status");
     let body = to("geplant");

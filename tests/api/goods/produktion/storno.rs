@@ -1,4 +1,4 @@
-//! An order that was done is cancelled: what it has booked is taken back (D13).
+//! Cancelling a finished order: its bookings are reversed (D13).
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{assert_fields, flour, ground, id_of, loose, miller, miller_with, ord
 use crate::harness::Server;
 use crate::trade::lager::{Mill, moves};
 
-/// An order of recipe 1 that ground 100 kg of a batch into 80 kg of flour and 20 kg of bran; its id.
+/// Creates an order of recipe 1 that turned 100 kg of a batch into 80 kg of flour and 20 kg of bran; returns its id.
 fn done(mill: &Mill<'_>, charge: &str) -> String {
     let new = order(mill, 1);
     put(mill, id_of(&new), "erledigt", ground(&new, charge, [100, 80, 20])).is(200);
@@ -85,7 +85,10 @@ fn the_way_of_a_batch_leads_through_no_cancelled_order() {
     let (wheat, flour) = (way(&charge), way(&meal));
     assert_eq!((&wheat["vorwaerts"], &flour["rueckwaerts"]), (&json!([]), &json!([])));
     assert_eq!((&flour["lieferanten"], &wheat["empfaenger"]), (&json!([]), &json!([])));
-    let balance = |eingang, bestand| json!({"eingang": eingang, "abgang": "0.000", "korrektur": "0.000", "bestand": bestand});
+    let balance = |eingang, bestand| {
+        json!({"eingang": eingang, "abgang": "0.000", "korrektur": "0.000",
+        "bestand": bestand})
+    };
     assert_eq!(wheat["bilanz"], balance("500.000", "500.000"));
     assert_eq!(flour["bilanz"], balance("0.000", "0.000"));
 }

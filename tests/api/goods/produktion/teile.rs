@@ -1,14 +1,15 @@
-//! Lines that are split over several batches: sent again, named by their parts, and replaced
-//! (D13: each part becomes an input line of its own).
+//! Input lines split over several batches: sent again, referenced by their parts, and replaced (D13: each
+//! part becomes its own input line).
 
+use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
 
 use super::{assert_fields, flour, ground, id_of, miller, order, put, recipe, show};
 use crate::harness::{Answer, Server};
 use crate::trade::lager::{Mill, moves};
 
-/// An order of recipe 1 whose only input is split over C1 and C2, as it is shown, and the two
-/// parts as they were sent.
+/// Creates an order of recipe 1 whose only input is split over C1 and C2; returns it as shown, and the two
+/// parts as sent.
 fn split(mill: &Mill<'_>) -> (Value, Value) {
     let charges = [mill.receive("C1", 500), mill.receive("C2", 500)];
     let teile: Vec<Value> =
@@ -21,7 +22,7 @@ fn split(mill: &Mill<'_>) -> (Value, Value) {
     (shown, json!(teile))
 }
 
-/// Asks for the end of an order with these inputs.
+/// Finishes an order with these inputs.
 fn end(mill: &Mill<'_>, order: &Value, inputs: Value) -> Answer {
     let mut body = ground(order, "", [0, 80, 20]);
     body["inputs"] = inputs;
@@ -59,6 +60,38 @@ fn other_parts_take_the_place_of_those_before() {
 }
 
 #[test]
+fn the_id_of_a_part_that_was_replaced_is_never_used_again() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let new = order(&mill, 1);
+    let first = &new["inputs"][0]["id"];
+    let teil = json!({"charge_id": mill.receive("C1", 500), "ist_menge": 50});
+    let lines_with = |status: &str, parts: usize| -> Vec<i64> {
+        let teile = vec![teil.clone(); parts];
+        put(&mill, id_of(&new), status, json!({"inputs": [{"id": first, "teile": teile}]})).is(200);
+        let shown = show(&mill, id_of(&new));
+        shown["inputs"].as_array().unwrap().iter().map(|line| line["id"].as_i64().unwrap()).collect()
+    };
+    let last = lines_with("geplant", 2)[1];
+    assert_eq!(lines_with("in_bearbeitung", 1), [first.as_i64().unwrap()], "the last line is deleted");
+    assert_eq!(order(&mill, 1)["inputs"][0]["id"], last + 1);
+    let answer = end(&mill, &new, json!([{"id": last, "ist_menge": 3}]));
+    assert_eq!(answer.refused(400, "PA_ZEILE_NICHT_GEFUNDEN")["feld"], "inputs[0].id");
+    let connection = open_writer(&server.database).unwrap();
+    let statements = [
+        format!(
+            "insert into pa_input (tenant_id, id, pa_id, position, artikel_id, soll_menge)
+             select tenant_id, {last}, pa_id, position, artikel_id, soll_menge from pa_input where id = {first}"
+        ),
+        "delete from pa_output".to_owned(),
+    ];
+    for statement in &statements {
+        let error = connection.execute(statement, []).expect_err(statement).to_string();
+        assert!(error.contains("never"), "{statement}: {error}");
+    }
+}
+
+#[test]
 fn a_further_part_is_not_split_again() {
     let server = Server::start();
     let mill = miller(&server);
@@ -69,7 +102,7 @@ fn a_further_part_is_not_split_again() {
         assert_eq!(answer.refused(400, "WERT_UNGUELTIG")["feld"], "inputs[0].teile");
         assert_eq!(show(&mill, id_of(&split)), split, "nothing is kept");
     }
-    // A part may still be put right by itself.
+    // A single part can still be corrected.
     let both = [0, 1].map(|at| json!({"id": split["inputs"][at]["id"], "ist_menge": 40 + at}));
     let answer = end(&mill, &split, json!(both));
     answer.is(200);
@@ -110,7 +143,7 @@ fn an_order_has_at_most_two_thousand_lines_however_often_it_is_split() {
     };
     assert_eq!(split("geplant", 96).refused(400, "WERT_UNGUELTIG")["feld"], "inputs");
     assert_eq!(show(&mill, id_of(&new)), new, "nothing is kept");
-    // What is sent takes the place of what was there, and does not come on top of it.
+    // The sent parts replace the existing ones and are not added to them.
     for (status, parts) in [("geplant", 60), ("in_bearbeitung", 95), ("erledigt", 60)] {
         split(status, parts).is(200);
         let lines = show(&mill, id_of(&new))["inputs"].as_array().unwrap().len();

@@ -1,4 +1,4 @@
-//! Weighings in documents: an item names a weighing by wiegung_id (D12).
+//! Weighings in documents: an item references a weighing by wiegung_id (D12).
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::goods::kontrakte;
 use crate::harness::{Answer, Server};
 use crate::trade::lager::{Mill, and};
 
-/// An item over what a weighing says.
+/// An item with the values of a weighing.
 fn item(wiegung: &str, more: Value) -> Value {
     and(json!({"artikelnr": "W", "fremde_charge_nr": "C1", "wiegung_id": wiegung}), more)
 }
@@ -70,7 +70,7 @@ fn a_weighing_stands_in_one_live_document_of_each_type() {
     mill.post("ER", item(&wiegung, json!({}))).refused(400, "WIEGUNG_BEREITS_VERWENDET");
     mill.storno(&delivery).is(200);
     let again = mill.post("EL", item(&wiegung, json!({}))).id();
-    // A document that drops it leaves it free.
+    // A document that drops the weighing releases it.
     mill.put(&again, json!({"artikelnr": "W", "fremde_charge_nr": "C1", "menge": 60})).is(200);
     mill.post("EL", item(&wiegung, json!({}))).is(201);
 }
@@ -204,7 +204,7 @@ fn another_quantity_and_the_other_direction_are_hints() {
     let sale = |more: Value| and(json!({"artikelnr": "W", "charge_id": charge}), more);
     let purchase = |more: Value| and(json!({"artikelnr": "W", "fremde_charge_nr": "C1"}), more);
     let (weight, direction) = ("GEWICHT_WIDERSPRUCH", "RICHTUNG_WIDERSPRUCH");
-    // 60 kg come in, or go out.
+    // Weights for 60 kg coming in, or going out.
     let rows: [(&str, [i64; 2], Value, &[&str]); 12] = [
         ("EL", [100, 40], purchase(json!({})), &[]),
         ("EL", [100, 40], purchase(json!({"menge": 60})), &[]),
@@ -214,7 +214,7 @@ fn another_quantity_and_the_other_direction_are_hints() {
         ("EL", [40, 100], purchase(json!({})), &[direction]),
         ("LS", [40, 100], sale(json!({})), &[]),
         ("LS", [100, 40], sale(json!({"menge": 50})), &[weight, direction]),
-        // What goes back goes the other way.
+        // Returned goods go in the opposite direction.
         ("LS", [100, 40], sale(json!({"menge": -60})), &[]),
         ("LS", [40, 100], sale(json!({"menge": -60})), &[direction]),
         ("ER", [40, 100], and(purchase(json!({"menge": -60})), json!({"lager_buchen": false})), &[]),
@@ -270,13 +270,14 @@ fn batch_and_contract_of_the_weighing_hold_where_the_item_sends_none() {
         assert_eq!(json!(fields.map(|field| &shown[field])), expected, "{more}");
         assert_eq!(answer.body["lagerbewegungen"][0]["charge_id"], expected[0], "{more}");
     }
-    // Not the batch of another article; without an article there is none.
+    // A batch of another article is refused; so is any batch without an article.
     let unfit = json!({"artikelnr": "R", "wiegung_id": weighed(), "menge": 60});
     mill.post("LS", unfit).refused(400, "CHARGE_PASST_NICHT");
     let text = json!({"bezeichnung": "Verladung", "wiegung_id": weighed(), "menge": 1, "ep_netto": 5});
     let id = mill.post("LS", text).id();
     assert_eq!(mill.get(&id)["positionen"][0]["charge_id"], Value::Null);
-    // As if it had been sent: it pairs with a delivery of its batch alone, and a repeat is no other content.
+    // As if the batch had been sent: the item matches only a delivery of its batch, and a repeated request
+    // has the same content.
     let body = json!({"beleg_typ": "RE", "kundennummer": "Kd", "external_ref": "w-1",
         "items": [{"artikelnr": "W", "wiegung_id": weighed()}]});
     mill.client.post("/api/v1/belege", body.clone()).is(201);
@@ -301,7 +302,7 @@ fn the_contract_of_the_weighing_holds_for_a_goods_receipt_note_too() {
         "fremde_charge_nr": "C1", "preis_je_t": 200, "el_erzeugen": true});
     let answer = mill.client.post("/api/v1/annahmescheine", body);
     answer.is(201);
-    // That the net quantity is another than what was weighed is no contradiction.
+    // A net quantity that differs from the weighed one is no contradiction.
     assert_eq!(answer.hint_codes(), [""; 0]);
     let note = mill.client.get("/api/v1/annahmescheine").is(200)["data"][0].clone();
     let el = mill.get(answer.body["el_id"].as_str().unwrap())["positionen"][0].clone();

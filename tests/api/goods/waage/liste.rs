@@ -1,4 +1,4 @@
-//! The list of weighings, and what only the single weighing shows (specification; D12, D16).
+//! The list of weighings, and the fields that only a single weighing shows (specification; D12, D16).
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,6 @@ fn list(mill: &Mill<'_>, query: &str) -> Answer {
     mill.client.get(&format!("/api/v1/wiegungen?{query}"))
 }
 
-/// The serial numbers of the slips in a list.
 fn slips(answer: &Answer) -> Vec<i64> {
     let rows = answer.is(200).as_array().unwrap();
     rows.iter().map(|row| row["wiegeschein_nr"].as_str().unwrap()[8..].parse().unwrap()).collect()

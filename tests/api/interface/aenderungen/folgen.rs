@@ -1,4 +1,4 @@
-//! Following the feed: beside 64 writers, over 90 days, behind an emptied company.
+//! Following the feed: beside 64 writers, over 90 days, after a company was emptied.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use crate::harness::Server;
 use crate::trade::lager::{Mill, and, buy};
 
 const WRITERS: usize = 64;
-/// Documents of a writer: each is made, and changed once.
+/// Documents per writer: each is created, and changed once.
 const DOCUMENTS: usize = 8;
 
 #[test]
@@ -49,7 +49,7 @@ fn beside_64_writers_each_change_comes_once_in_the_order_of_commits() {
             });
         }
         loop {
-            // Whoever was still at work before this page was read may have more to tell.
+            // A writer still at work before this page was read may add more changes.
             let is_over = working.load(Ordering::SeqCst) == 0;
             let (data, next) = page(&mill.client, &cursor, 7);
             if is_over && data.is_empty() {
@@ -68,11 +68,11 @@ fn beside_64_writers_each_change_comes_once_in_the_order_of_commits() {
     }
     assert_eq!(versions.len(), documents);
     assert!(versions.values().all(|versions| *versions == [1, 2]));
-    // Numbers are given by the writer, so they grow with the commits.
+    // The writer assigns the numbers, so they grow with the commits.
     let made: Vec<&str> =
         told.iter().filter(|change| change["version"] == 1).map(|c| c["nummer"].as_str().unwrap()).collect();
     assert!(made.is_sorted());
-    // What is told at once is what was told bit by bit.
+    // Reading everything at once returns the same as following the feed bit by bit.
     let all = follow(&mill.client, "alles").0;
     assert_eq!(all[all.len() - told.len()..], told[..]);
 }
@@ -97,9 +97,9 @@ fn what_is_older_than_90_days_goes_in_steps_and_old_cursors_with_it() {
     let (mill, other) =
         (server.client(mill.tenant, mill.key.clone()), server.client(other.tenant, other.key.clone()));
     let rows = |tenant: i64| format!("select count(*) from aenderung where tenant_id = {tenant}");
-    // On the ninetieth day all are there.
+    // On the ninetieth day all rows still exist.
     assert_eq!(server.sql::<i64>(&rows(mill.tenant)), 12_002);
-    // A clock that was ahead of the log for months is believed once somebody has asked by it.
+    // A clock months ahead of the log is trusted once a request has used it.
     mill.get("/api/v1/laender").is(200);
     server.set_clock("2026-10-08T11:00:00Z");
     server.restart();
@@ -113,10 +113,10 @@ fn what_is_older_than_90_days_goes_in_steps_and_old_cursors_with_it() {
     for expired in [&start, &old] {
         mill.get(&format!("{PATH}?seit={expired}")).refused(410, "CURSOR_ABGELAUFEN");
     }
-    // Nothing is missing behind the last row that went.
+    // Nothing is missing after the last row that was dropped.
     assert_eq!(short(&follow(&mill, &newest_old).0), [["kunde", "K-1002", "angelegt"]]);
     assert_eq!(follow(&mill, &young).0, Vec::<Value>::new());
-    // The newest row of a company stays, so that its number is not given again.
+    // The newest row of a company is kept, so that its number is not given again.
     let before = now(&other);
     other.post("/api/v1/kunden", json!({"name": "Neu"})).is(201);
     assert_eq!(short(&follow(&other, &before).0), [["kunde", "K-1002", "angelegt"]]);
@@ -135,6 +135,6 @@ fn an_emptied_test_company_begins_a_new_feed() {
     assert_eq!(follow(&client, "alles").0, Vec::<Value>::new());
     server.set_clock("2026-07-10T10:00:01Z");
     client.post("/api/v1/kunden", json!({"name": "B"})).is(201);
-    // As many rows as before, but others.
+    // As many rows as before, but different ones.
     client.get(&format!("{PATH}?seit={before}")).refused(410, "CURSOR_ABGELAUFEN");
 }

@@ -1,4 +1,4 @@
-//! A request that waits for a change (D28).
+//! Requests that wait for a change (D28).
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -13,10 +13,10 @@ use crate::harness::{Client, Server};
 use crate::leitstand::person;
 use crate::trade::lager::Mill;
 
-/// How long the requests of these tests wait: at its end each looks once more, so nobody needs to wake it.
+/// How long requests wait in these tests. At its end each request looks once more, so nobody needs to wake it.
 const WAITED: Duration = Duration::from_secs(30);
 
-/// Sends a request that waits, and leaves the answer in the socket.
+/// Sends a waiting request, and leaves its answer in the socket.
 fn wait(server: &Server, client: &Client, query: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.address).unwrap();
     let key = client.key.as_ref().unwrap();
@@ -24,7 +24,7 @@ fn wait(server: &Server, client: &Client, query: &str) -> TcpStream {
     stream
 }
 
-/// Status and body of the answer that a socket has, or will have.
+/// Status and body of the answer on a socket, waiting for it if necessary.
 fn answer(stream: &mut TcpStream) -> (u16, Value) {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut text = Vec::new();
@@ -50,7 +50,8 @@ fn waiting(server: &Server) -> usize {
     line.unwrap_or_else(|| panic!("{text}")).rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// Waits until so many requests wait: less long than they do, whose time must not be why they are gone.
+/// Waits until so many requests wait; gives up earlier than they time out, so that they cannot be gone for
+/// that reason.
 pub fn until_waiting(server: &Server, count: usize) {
     let until = Instant::now() + Duration::from_secs(20);
     while waiting(server) != count {
@@ -59,7 +60,7 @@ pub fn until_waiting(server: &Server, count: usize) {
     }
 }
 
-/// What a waiting request was told.
+/// The changes a waiting request was answered with.
 fn told(stream: &mut TcpStream) -> Vec<[String; 3]> {
     let (status, body) = answer(stream);
     assert_eq!(status, 200, "{body}");
@@ -86,7 +87,7 @@ fn a_write_wakes_who_waits_for_it_and_nobody_else() {
     assert_eq!(told(&mut from_now), change("kunde", "A", "angelegt"));
     assert_eq!(told(&mut behind), change("kunde", "A", "angelegt"));
     until_waiting(&server, 2);
-    // Another process cannot ring; somebody looks once a second.
+    // Another process cannot wake a waiting request; the server looks once a second.
     server.import(&mill.client, "artikel", r#"[{"artikelnummer": "S", "preis": 12}]"#);
     assert_eq!(told(&mut for_articles), change("artikel", "S", "geaendert"));
     until_waiting(&server, 1);
@@ -95,8 +96,8 @@ fn a_write_wakes_who_waits_for_it_and_nobody_else() {
     assert!(began.elapsed() < WAITED, "only their time was over");
 }
 
-/// Whether writes ring. Without a ring a wait would end with the look of once a second, so no two in a row would end
-/// within half of one. One pair that does is enough: a busy machine may delay all others.
+/// Whether writes wake waiting requests. Otherwise a request would only end at the look once a second, so no
+/// two in a row could end within half a second. One such pair is enough: a busy machine may delay all others.
 fn rings(server: &Server, mill: &Mill<'_>, mut write: impl FnMut(&str)) -> bool {
     let mut told_at = Vec::new();
     (0..30).any(|number| {
@@ -120,7 +121,7 @@ fn a_write_by_key_and_one_by_form_ring_at_once() {
     assert!(rings(&server, &mill, |name| _ = key.post("/api/v1/kunden", json!({"name": name})).is(201)));
 }
 
-/// Nobody sends a request at the end of a day; somebody looks once a second.
+/// The end of a day comes without a request; the server looks once a second.
 #[test]
 fn a_document_that_becomes_final_at_the_end_of_its_day_wakes_who_waits_for_it() {
     let server = Server::start();
@@ -162,7 +163,7 @@ fn a_client_that_hangs_up_frees_its_place() {
     until_waiting(&server, 2);
     drop(gone);
     until_waiting(&server, 1);
-    // One that only closes its half is answered at once.
+    // A client that only closes its sending half is answered at once.
     half.shutdown(Shutdown::Write).unwrap();
     assert_eq!(told(&mut half), Vec::<[String; 3]>::new());
     until_waiting(&server, 0);

@@ -1,4 +1,4 @@
-//! The tables leave nothing out: every route, parameter and body field that the description has.
+//! The tables are complete: they cover every route, parameter and body field of the description.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use partnerd::platform::http::route::{Method, Route};
 use super::described::{Field, fields};
 use super::{Read, happy, is_refusal, reading, writing};
 
-/// The routes of the interface by their names below /api/v1; probes are none of them.
+/// The routes of the interface by their names below /api/v1, without the probes.
 pub fn named() -> impl Iterator<Item = (&'static str, &'static Route)> {
     routes::all().filter_map(|route| Some((route.pattern.strip_prefix("/api/v1")?, route)))
 }
 
-/// The rows of a route that are about a parameter.
+/// The rows of a route for a parameter.
 fn rows<'r>(route: &'r str, parameter: &'r str) -> impl Iterator<Item = &'static Read> + 'r {
     reading().filter(move |row| row.0 == route && row.1 == parameter)
 }
 
-/// What it refuses follows from its row and is tried in `refused`.
+/// Refusals follow from the route's row and are tested in `refused`.
 #[test]
 fn every_reading_route_and_parameter_has_its_rows() {
     let mut missing = Vec::new();
@@ -30,7 +30,7 @@ fn every_reading_route_and_parameter_has_its_rows() {
         for param in route.query {
             let mut selections: BTreeSet<&str> = happy.iter().map(|row| row.3).collect();
             selections.extend(rows(name, param.name).map(|row| row.3).filter(|came| !is_refusal(came)));
-            // One row alone, or rows that all bring the same, do not show that anything is selected.
+            // A single row, or rows that all return the same, do not show that the parameter selects anything.
             if selections.len() < 2 {
                 missing.push(format!("GET {name}: {} selects nothing", param.name));
             }
@@ -48,7 +48,7 @@ fn every_writing_route_has_its_rows() {
         if rows().all(|row| is_refusal(row.2)) {
             missing.push(format!("{name}: the happy case"));
         }
-        // One of its own, and 404 where its path has an id.
+        // At least one 400 of its own, and 404 if its path has an id.
         for refusal in ["400"].into_iter().chain(name.contains("{id}").then_some("404 NICHT_GEFUNDEN")) {
             if !rows().any(|row| row.2.starts_with(refusal)) {
                 missing.push(format!("{name}: {refusal}"));
@@ -58,7 +58,7 @@ fn every_writing_route_has_its_rows() {
     assert!(missing.is_empty(), "rows are missing:\n{}", missing.join("\n"));
 }
 
-/// What a field must not be is tried in `described`; what it does is said in the tables alone. Items are the same
+/// Invalid values of a field are tested in `described`, its effect only in these tables. Items are the same
 /// object in each body that takes them, so the rows of one body are enough.
 #[test]
 fn every_body_field_has_a_row_that_is_accepted() {

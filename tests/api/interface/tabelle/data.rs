@@ -1,5 +1,5 @@
-//! The company that the tables are about: made once, through import and HTTP. Its days lie after
-//! those of any machine, so that what the command line writes is older than what a server does.
+//! The company used by the tables: created once, through import and HTTP. Its days are in the future of any
+//! machine, so that rows written by the command line are older than those of the server.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const BEGIN: &str = "2031-07-08T10:00:00Z";
 
 const UNKNOWN: &str = "0197f3a0-0000-7000-8000-000000000000";
 
-/// The invoice that ER1 is made of.
+/// The invoice that becomes ER1.
 pub const INVOICE: &[u8] = b"<Invoice><ID>88</ID><IssueDate>2031-07-02</IssueDate><AccountingSupplierParty><Party>\
     <PartyLegalEntity><RegistrationName>Hof Ahrens</RegistrationName></PartyLegalEntity></Party>\
     </AccountingSupplierParty><LegalMonetaryTotal/><InvoiceLine><InvoicedQuantity unitCode='KGM'>1000\
@@ -22,11 +22,11 @@ pub const INVOICE: &[u8] = b"<Invoice><ID>88</ID><IssueDate>2031-07-02</IssueDat
     <BuyersItemIdentification><ID>W-10</ID></BuyersItemIdentification><ClassifiedTaxCategory><Percent>7</Percent>\
     </ClassifiedTaxCategory></Item></InvoiceLine></Invoice>";
 
-/// The advance on a note that ER2 is.
+/// The advance on a goods receipt that becomes ER2.
 const ADVANCE: &str = "{'art':'abschlag','annahmeschein_ids':['<AS1>'],'preis_je_t':200,'abschlag':{'prozent':50},\
     'beleg_datum':'2031-06-18'}";
 
-/// Names that stand for ids which are chosen, not made.
+/// Names for ids that are fixed instead of generated.
 const FIXED: &[(&str, &str)] = &[
     ("unknown", UNKNOWN),
     ("register-1", "22a9caa3-e529-595e-bdab-a48a634915df"),
@@ -126,7 +126,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Where the ids of records stand by their numbers.
+/// Lists that give the ids of records by their numbers.
 const LISTS: &[(&str, &str)] = &[
     ("/kunden", "kundennr"),
     ("/artikel", "artikelnummer"),
@@ -149,7 +149,7 @@ pub struct Company<'s> {
 
 impl Company<'_> {
     pub fn of(server: &Server) -> Company<'_> {
-        // Nothing becomes final by itself when a day ends.
+        // No document is finalised at the end of a day.
         let client = server.company_with("Mühle", &[("abschluss_tagesende", "")]);
         for (kind, file) in IMPORTS {
             server.import(&client, kind, file);
@@ -164,7 +164,7 @@ impl Company<'_> {
         company
     }
 
-    /// Puts the ids of records for their names in `<>`, and a new one for `<fresh>`.
+    /// Replaces names in `<>` by the ids of records, and `<fresh>` by a new text.
     pub fn filled(&self, text: &str) -> String {
         let mut parts = text.split('<');
         let mut filled = parts.next().unwrap().to_owned();
@@ -183,17 +183,17 @@ impl Company<'_> {
         json_of(&self.filled(text))
     }
 
-    /// The record at a path, or the one of a list whose id was confirmed last.
+    /// The record at a path, or, in a list, the one just confirmed.
     pub fn record(&self, path: &str) -> Value {
         let answer = self.client.get(&format!("/api/v1{}", self.filled(path)));
         let body = answer.is(200);
         let Some(rows) = body.as_array().or_else(|| body["data"].as_array()) else { return body.clone() };
-        // Analyses have no id; the newest one is the first.
+        // Analyses have no id; the newest one comes first.
         let is_new = |row: &&Value| row.get("id").is_none_or(|id| *id == self.ids["new"]);
         rows.iter().find(is_new).unwrap().clone()
     }
 
-    /// Makes a record; its id is `<before>`, the ids of its lines `<input>` and `<output>`.
+    /// Creates a record; its id becomes `<before>`, the ids of its lines `<input>` and `<output>`.
     pub fn prepare(&mut self, path: &str, body: &Value) {
         let id = self.client.post(&format!("/api/v1{path}"), body.clone()).id();
         let record = self.client.get(&format!("/api/v1{path}/{id}")).body;
@@ -203,7 +203,7 @@ impl Company<'_> {
         }
     }
 
-    /// Learns the ids of all records that are listed.
+    /// Reads the ids of all listed records.
     fn learn(&mut self) {
         for (path, field) in LISTS {
             let answer = self.client.get(&format!("/api/v1{path}?limit=5000"));
@@ -215,7 +215,7 @@ impl Company<'_> {
         }
     }
 
-    /// Sends a body and gives the new record a name.
+    /// Sends a body and names the new record.
     fn post(&mut self, name: &str, path: &str, body: &str) {
         let answer = self.client.post(&format!("/api/v1{}", self.filled(path)), self.json(body));
         answer.is(201);
@@ -281,7 +281,7 @@ impl Company<'_> {
         self.finalise("LS1");
     }
 
-    /// 9 July: an invoice with its PDF, a goods-receipt note, flour.
+    /// 9 July: an invoice with its PDF, a goods receipt, flour.
     fn second_day(&mut self) {
         self.server.set_clock("2031-07-09T10:00:00Z");
         self.beleg("RE1", "K-2", "2031-07-04", "{'artikelnr':'W-10','menge':100,'charge_id':'<CH1>'}");
@@ -289,7 +289,7 @@ impl Company<'_> {
         self.post("PDF", "/belege/<RE1>/pdf", "{'datei_base64':'JVBERi0xLjQK'}");
         self.post("WS3", "/wiegungen", "{'waage_id':2,'gewicht_erst_kg':30000,'partner_id':'<L-1>'}");
         self.put("/wiegungen/<WS3>/zweitwiegung", "{'gewicht_zweit_kg':10000}");
-        // Of wheat there is a scheme, and nothing was measured.
+        // Wheat has a scheme, but nothing was measured.
         for (number, more) in [
             ("AS1", "'2031-07-01','kundennummer':'L-1','artikelnr':'R','kontrakt_id':'<V-1>'"),
             ("AS2", "'2031-07-02','kundennummer':'L-2','artikelnr':'R'"),
@@ -330,7 +330,8 @@ impl Company<'_> {
         );
     }
 
-    /// An order that is done: so much of a batch becomes so much of another, of which more is said.
+    /// A finished order that turns a quantity of a batch into a quantity of another; `more` sets further
+    /// fields of it.
     fn grind(&mut self, body: &str, charge: &str, [input, output]: [i64; 2], more: &str) {
         self.prepare("/produktionsauftraege", &self.json(body));
         let body = format!(
@@ -340,8 +341,8 @@ impl Company<'_> {
         self.put("/produktionsauftraege/<before>/status", &body);
     }
 
-    /// 10 July: the other types of documents, a storno, and what the command line settles. From now on the company's
-    /// master data are complete.
+    /// 10 July: the other document types, a storno, and settlements by the command line. Afterwards the
+    /// company's master data are complete.
     fn third_day(&mut self) {
         self.server.set_clock("2031-07-10T10:00:00Z");
         self.server.set(&self.client, COMPLETE);
@@ -354,7 +355,7 @@ impl Company<'_> {
         self.beleg("RE2", "KL-1", "2031-07-05", sack);
         self.finalise("RE2");
         self.storno("RE2");
-        // The last event of RE2 comes after that of its counter document.
+        // The last event of RE2 comes after that of its storno document.
         self.post("PDF", "/belege/<RE2>/pdf", "{'datei_base64':'JVBERi0xLjQK'}");
         self.beleg("LS2", "K-10", "2031-07-06", sack);
         self.finalise("ER1");

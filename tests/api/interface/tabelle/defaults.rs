@@ -1,5 +1,5 @@
-//! The page sizes that the routes declare hold where no limit is sent, and a larger limit than the maximum is cut
-//! (specification, Limits; D16). `tests/description.rs` compares what is declared with the specification.
+//! The declared page sizes apply if no limit is sent, and a limit above the maximum is cut (specification,
+//! Limits; D16). `tests/description.rs` compares the declarations with the specification.
 
 use partnerd::platform::http::param::ParamKind;
 use partnerd::platform::http::route::Route;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::complete::named;
 use crate::harness::{Client, Server};
 
-/// Routes with a page size, what must be sent besides, and the rows that come without a limit.
+/// Routes with a page size, further required parameters, and the rows returned without a limit.
 fn defaults() -> Vec<(&'static str, &'static str, usize)> {
     let default = |route: &Route| {
         let mut sizes = route.query.iter().filter_map(|param| match param.kind {
@@ -27,15 +27,15 @@ fn defaults() -> Vec<(&'static str, &'static str, usize)> {
     sized.collect()
 }
 
-/// Rows of a list beyond the largest default.
+/// Rows of a list: more than the largest default.
 const MANY: usize = 501;
 
-/// A file of so many rows.
+/// A JSON file with that many rows.
 fn file(rows: usize, row: impl Fn(usize) -> Value) -> String {
     Value::Array((0..rows).map(row).collect()).to_string()
 }
 
-/// A company that has more of everything than a page shows.
+/// Creates a company with more records of each kind than a page shows.
 fn crowded(server: &Server) -> Client {
     let client = server.company("Viele");
     let files = [

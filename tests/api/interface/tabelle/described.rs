@@ -10,6 +10,7 @@ use super::complete::named;
 use super::data::{self, Company};
 use super::{Write, is_refusal, writing};
 use crate::harness::{Answer, Server};
+use crate::validator::Validator;
 
 /// A field of a body.
 pub struct Field {
@@ -74,8 +75,7 @@ fn excluded(field: &Field) -> Vec<Value> {
     if field.object.ends_with("Stapel") {
         schema["items"] = json!(true);
     }
-    schema["components"] = DESCRIPTION["components"].clone();
-    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    let validator = Validator::new(&schema, &DESCRIPTION).unwrap();
     values().into_iter().filter(|value| !validator.is_valid(value)).collect()
 }
 

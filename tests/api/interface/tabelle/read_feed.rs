@@ -1,4 +1,4 @@
-//! Reading the feed of changes: what is told, by its kind and by what happened to it.
+//! Reading the change feed: its entries by kind and action.
 
 use super::Read;
 
@@ -8,26 +8,31 @@ pub const ROWS: &[Read] = &[
         "/aenderungen",
         "seit",
         "?seit=alles&arten=annahmeschein",
-        "annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:geaendert annahmeschein:geaendert annahmeschein:storniert annahmeschein:geaendert",
+        "annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert \
+         annahmeschein:geaendert annahmeschein:geaendert annahmeschein:storniert annahmeschein:geaendert",
     ),
     ("/aenderungen", "seit", "?seit=gestern", "400 PARAMETER_UNGUELTIG"),
     (
         "/aenderungen",
         "arten",
         "?arten=wiegung&seit=alles",
-        "wiegung:angelegt wiegung:abgeschlossen wiegung:angelegt wiegung:storniert wiegung:angelegt wiegung:abgeschlossen wiegung:angelegt",
+        "wiegung:angelegt wiegung:abgeschlossen wiegung:angelegt wiegung:storniert wiegung:angelegt \
+         wiegung:abgeschlossen wiegung:angelegt",
     ),
     (
         "/aenderungen",
         "arten",
         "?arten=kontrakt,+annahmeschein&seit=alles",
-        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt kontrakt:geaendert kontrakt:geaendert annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert annahmeschein:geaendert annahmeschein:geaendert annahmeschein:storniert annahmeschein:geaendert",
+        "kontrakt:angelegt kontrakt:erledigt kontrakt:angelegt kontrakt:geaendert kontrakt:geaendert \
+         annahmeschein:angelegt annahmeschein:angelegt annahmeschein:angelegt annahmeschein:geaendert \
+         annahmeschein:geaendert annahmeschein:geaendert annahmeschein:storniert annahmeschein:geaendert",
     ),
     (
         "/aenderungen",
         "arten",
         "?arten=kunde&seit=alles",
-        "kunde:angelegt kunde:angelegt kunde:angelegt kunde:angelegt kunde:angelegt kunde:angelegt kunde:angelegt kunde:geaendert kunde:geaendert kunde:geaendert kunde:geaendert",
+        "kunde:angelegt kunde:angelegt kunde:angelegt kunde:angelegt kunde:angelegt kunde:angelegt \
+         kunde:angelegt kunde:geaendert kunde:geaendert kunde:geaendert kunde:geaendert",
     ),
     ("/aenderungen", "arten", "?arten=wiegung", "-"),
     ("/aenderungen", "arten", "?arten=kunde,koch", "400 PARAMETER_UNGUELTIG"),

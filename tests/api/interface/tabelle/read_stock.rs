@@ -1,4 +1,4 @@
-//! Reading batches, weighings, goods-receipt notes, production orders and receipt lines.
+//! Reading batches, weighings, goods receipts, production orders and cash receipt lines.
 
 use super::Read;
 

@@ -1,5 +1,5 @@
-//! What every reading route refuses, as its row in the route table says: ids that nobody has, parameters that it does
-//! not know, values that their kind excludes, a parameter sent twice. A new route is tried without a line here.
+//! What every reading route refuses, derived from its row in the route table: unknown ids, unknown
+//! parameters, values of the wrong kind, a parameter sent twice. A new route is covered without a line here.
 
 use partnerd::platform::http::param::{Param, ParamKind};
 use partnerd::platform::http::route::Method;
@@ -10,10 +10,10 @@ use super::data::{self, Company};
 use super::{happy, refusal};
 use crate::harness::Server;
 
-/// What no URL has as it is.
+/// Characters that a URL must escape.
 const SET: &AsciiSet = &CONTROLS.add(b' ').add(b'<').add(b'>');
 
-/// Values that a parameter of this kind refuses, with its code, and one that it takes.
+/// Invalid values for a parameter of this kind, the code they are refused with, and a valid value.
 fn values(kind: ParamKind) -> (Vec<String>, &'static str, String) {
     let texts = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
     let (wrong, code, right): (Vec<String>, _, &str) = match kind {
@@ -46,7 +46,7 @@ fn values(kind: ParamKind) -> (Vec<String>, &'static str, String) {
     (wrong, code, right.to_owned())
 }
 
-/// A request without a parameter, and the sign that another one follows.
+/// The request without a parameter, and the separator for another one.
 fn without(request: &str, param: &Param) -> (String, char) {
     let (path, query) = request.split_once('?').unwrap_or((request, ""));
     let sent = format!("{}=", param.name);
@@ -58,7 +58,7 @@ fn without(request: &str, param: &Param) -> (String, char) {
     }
 }
 
-/// Requests that a route refuses, and how; `request` is one that it accepts.
+/// Requests that a route refuses, with the refusal; `request` is one that it accepts.
 fn refused(pattern: &str, query: &[Param], request: &str) -> Vec<(String, String)> {
     let mut refused = Vec::new();
     let (path, _) = request.split_once('?').unwrap_or((request, ""));

@@ -1,4 +1,4 @@
-//! Writing schemes of settlement and settlements, and asking what they come to. `<fresh>` is another text each time.
+//! Writing settlement schemes and settlements, and previewing them. `<fresh>` is a new text each time.
 
 use super::Write;
 
@@ -16,7 +16,7 @@ const SCHEMA: &str = concat!(
     "]}"
 );
 
-/// Steps that take each field: a table, and one of whose rows is sent.
+/// Steps that use each field: a table, and one with rows.
 const TABELLE: &str = "{'nummer':'N-<fresh>','bezeichnung':'Neu','artikel':['W-10'],'gueltig_von':'2031-07-01',\
      'schritte':[{'nr':1,'code':'a','text':'Protein','wirkung':'preis','regel':'tabelle','merkmal':'protein',\
      'einheit':'EUR/t','zeilen':[{'von':11,'bis':12.9,'satz':-6}]}]}";
@@ -29,11 +29,11 @@ const KOSTEN: &str = "{'nummer':'N-<fresh>','bezeichnung':'Neu','artikel':['W-10
      'schritte':[{'nr':1,'code':'a','text':'Trocknung','wirkung':'kosten','regel':'faktor','merkmal':'feuchte',\
      'richtung':'ueber','basis':14,'schritt':0.5,'satz':-1.75,'einheit':'EUR/t','bezug':'brutto'}]}";
 
-/// A note of goods that have no scheme.
+/// A receipt of goods that have no scheme.
 const RYE: &str = "{'kundennummer':'L-1','artikelnr':'R','anliefermenge_kg':1000,'preis_je_t':200,\
      'fremde_charge_nr':'F-1','lieferdatum':'2031-07-05'}";
 
-/// The only notes of this partner and article.
+/// The only receipts of this partner and article.
 const ORGANIC: &str = "{'kundennummer':'L-2','artikelnr':'W-9','anliefermenge_kg':1000,'preis_je_t':200,\
      'fremde_charge_nr':'F-2','lieferdatum':'2031-07-05'}";
 

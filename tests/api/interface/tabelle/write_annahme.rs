@@ -1,4 +1,4 @@
-//! Writing goods-receipt notes, their analyses and releases.
+//! Writing goods receipts, their analyses and releases.
 
 use super::Write;
 
@@ -181,12 +181,12 @@ pub const TABLES: &[Write] = &[
     },
 ];
 
-/// A note of 10,000 kg with a scheme that takes 1.3 % for each point of moisture above 14.5 %.
+/// A receipt of 10,000 kg with a scheme that deducts 1.3 % for each point of moisture above 14.5 %.
 const WEIGHED: &str = "{'kundennummer':'L-1','artikelnr':'W-10','anliefermenge_kg':10000,'lieferdatum':'2031-07-05',\
     'preis_je_t':200,'schema':'SW','werte':[{'merkmal':'feuchte','wert':15.5}]}";
 
-/// A note of 1,000 kg at 200 a tonne, with 2 points of moisture and 1 of dirt above the basis:
-/// 1,000 × 0.99 × 0.98 = 970 kg (D23).
+/// A receipt of 1,000 kg at 200 a tonne, with 2 points of moisture and 1 of dirt above the basis: 1,000 ×
+/// 0.99 × 0.98 = 970 kg (D23).
 const NOTE: &[(&str, &str, &str)] = &[
     ("-", "", "netto_menge_kg='970.000'"),
     ("-", "", "netto_betrag='194.00'"),

@@ -1,4 +1,4 @@
-//! Writing articles with their tiers. `<fresh>` is another text each time.
+//! Writing articles with their price tiers. `<fresh>` is a new text each time.
 
 use super::Write;
 
@@ -51,8 +51,8 @@ pub const TABLES: &[Write] = &[
         route: "PUT /artikel/{id}",
         before: Some((
             "/artikel",
-            "{'artikelnummer':'N-<fresh>','bezeichnung':'Alt','bezeichnung2':'Hier','einheit':'kg','preis':1,'gruppe':'ME',\
-             'staffelpreise':[{'ab_menge':10,'preis':2}]}",
+            "{'artikelnummer':'N-<fresh>','bezeichnung':'Alt','bezeichnung2':'Hier','einheit':'kg','preis':1,\
+             'gruppe':'ME','staffelpreise':[{'ab_menge':10,'preis':2}]}",
         )),
         path: "/artikel/<before>",
         body: "{'staffelpreise':[{'ab_menge':10,'preis':2}]}",

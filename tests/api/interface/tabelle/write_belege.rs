@@ -1,14 +1,14 @@
-//! Writing documents: sales, deliveries from a batch, purchases, changes, and the end.
+//! Writing documents: sales, deliveries from a batch, purchases, changes, and final states.
 
 use super::Write;
 
 const SACK: &str = "{'beleg_typ':'AN','kundennummer':'K-2','items':[{'artikelnr':'S','menge':2}]}";
 
-/// What a supplier invoiced, with the tax group that he printed.
+/// A supplier's invoice, with the tax group printed on it.
 const PRINTED: &str = "{'beleg_typ':'ER','kundennummer':'K-2','items':[{'bezeichnung':'Fracht','menge':1,'ep_netto':10,\
     'mwst_satz':7}],'steuergruppen':[{'mwst_satz':7,'basis':10,'steuer':'0.7'}]}";
 
-/// An invoice about freight. The same file again is the same document.
+/// An invoice about freight, as a file. The same file again makes the same document.
 macro_rules! datei {
     () => {
         "'\
@@ -278,8 +278,8 @@ pub const TABLES: &[Write] = &[
         route: "PUT /belege/{id}",
         before: Some(("/belege", PRINTED)),
         path: "/belege/<before>",
-        body: "{'items':[{'bezeichnung':'Fracht','menge':1,'ep_netto':10,'mwst_satz':7}],'steuergruppen':[{'mwst_satz':7,\
-            'basis':10,'steuer':'0.7'}]}",
+        body: "{'items':[{'bezeichnung':'Fracht','menge':1,'ep_netto':10,'mwst_satz':7}],\
+               'steuergruppen':[{'mwst_satz':7,'basis':10,'steuer':'0.7'}]}",
         shown: "/belege/<before>",
         rows: &[
             ("-", "", "summe_brutto='10.70'"),

@@ -1,4 +1,4 @@
-//! Setting accounts, and making and discarding batches for the adviser.
+//! Setting accounts, and creating and discarding batches for the tax adviser.
 
 use super::Write;
 

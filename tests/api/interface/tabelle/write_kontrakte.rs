@@ -1,4 +1,4 @@
-//! Writing contracts with their positions. `<fresh>` is another text each time.
+//! Writing contracts with their positions. `<fresh>` is a new text each time.
 
 use super::Write;
 

@@ -72,7 +72,7 @@ pub const TABLES: &[Write] = &[
             ("partner_typen", "null", "['kunde']"),
             ("partner_typen", "['spediteur']", "400 WERT_UNGUELTIG"),
             ("notizen", "'*4000'", "'*4000'"),
-            // A PUT or an import sets these; here they are named in a hint.
+            // Only a PUT or an import sets these; here they are reported as ignored.
             ("steuerart", "'pauschal_24'", "null"),
             ("skonto_tage", "10", "null"),
             ("skonto_prozent", "2", "null"),
@@ -202,7 +202,7 @@ pub const TABLES: &[Write] = &[
     },
 ];
 
-/// The same for partners and articles (D21f).
+/// Used for partners and articles (D21f).
 const ATTACHMENT: &[(&str, &str, &str)] = &[
     ("-", "", "groesse_bytes=5"),
     ("dateiname", "'Analyse.txt'", "'Analyse.txt'"),

@@ -1,4 +1,4 @@
-//! Writing many at once: the first item is what a row is about, and it is answered as if it had come alone.
+//! Bulk requests: a row tests the first item, which is answered as if it had come alone.
 
 use super::Write;
 

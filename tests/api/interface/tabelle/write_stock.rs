@@ -1,4 +1,4 @@
-//! Writing batches, weighings, goods-receipt notes and production orders.
+//! Writing batches, weighings, goods receipts and production orders.
 
 use super::Write;
 

@@ -1,4 +1,4 @@
-//! Hand-overs of data.
+//! Requesting hand-overs of data for an auditor.
 
 use super::Write;
 

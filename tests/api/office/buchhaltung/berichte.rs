@@ -1,5 +1,5 @@
-//! Figures for the VAT return, the ZM and Intrastat (D35): those of the worked documents to the cent, and those of any
-//! documents as DATEV finds them in the batch.
+//! Figures for the VAT return, the recapitulative statement (ZM) and Intrastat (D35): those of the worked
+//! documents to the cent, and those of any documents as DATEV gets them in the batch.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ fn bericht(mill: &Client, name: &str, von: &str, bis: &str) -> Answer {
     mill.get(&format!("/api/v1/berichte/{name}?von={von}&bis={bis}"))
 }
 
-/// A cent amount of a report.
+/// An amount of a report in cents.
 fn cents(value: &Value) -> Option<i64> {
     value.as_str().map(|text| text.replace('.', "").parse().unwrap())
 }
 
-/// Kennzahl, basis, whole euros, tax, tax of the form.
+/// Kennzahl, base, whole euros, tax, tax computed by the form.
 type Row = (i64, Option<i64>, Option<i64>, Option<i64>, Option<i64>);
 
 fn rows(report: &Answer) -> Vec<Row> {
@@ -45,7 +45,7 @@ fn the_figures_of_the_worked_documents_are_right_to_the_cent() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = worked_company(&server);
     let ids = worked::october(&mill);
-    // what the design says, less its cash day: 600.00 at 7 % and 100.00 at 19 %
+    // As in the design, without its cash day: 600.00 at 7 % and 100.00 at 19 %.
     let expected: [Row; 9] = [
         (41, Some(1_000_000), Some(10_000), None, None),
         (43, Some(250_000), Some(2_500), None, None),
@@ -78,7 +78,7 @@ fn the_figures_of_the_worked_documents_are_right_to_the_cent() {
     mill.post(BELEGE, credit).is(201);
     let november = bericht(&mill, "umsatzsteuer", "2026-11-01", "2026-11-30");
     assert_eq!(rows(&november), [(86, Some(-620_313), Some(-6_203), Some(-43_422), Some(-43_421))]);
-    // the cancelled invoice still counts in its month
+    // The cancelled invoice still counts in its month.
     assert_eq!(rows(&bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31")), expected);
 
     let tenant = mill.tenant.to_string();
@@ -90,8 +90,7 @@ fn the_figures_of_the_worked_documents_are_right_to_the_cent() {
     assert_eq!(cells, ["86", "7.434,47", "7434", "520,41", "520,38", "\u{2212}0,03"]);
 }
 
-/// Net and tax of each case and rate: what the batch brings to its accounts, as DATEV computes it, in cents. What is sold
-/// is positive, too.
+/// Net and tax of each case and rate in cents, as DATEV computes them from the batch. Sales are positive, too.
 type Sums = BTreeMap<(String, i64), (i64, i64)>;
 
 fn of_report(report: &Answer) -> Sums {
@@ -103,7 +102,7 @@ fn of_report(report: &Answer) -> Sums {
     report.is(200)["faelle"].as_array().unwrap().iter().map(row).collect()
 }
 
-/// The same of a batch, each account by its row of konten.
+/// The sums of a batch; each account is assigned by its row in konten.
 fn of_batch(mill: &Client, bis: &str) -> Sums {
     let konten = mill.get(KONTEN).is(200).clone();
     let fall_of = |konto: u64, satz: u32| {
@@ -141,7 +140,7 @@ fn the_report_is_what_datev_finds_in_the_batch_of_the_same_documents() {
     assert_eq!(of_batch(&mill, "2026-10-31"), report);
 }
 
-/// Documents behind a sum of a report: number, base and tax of each, from pages of seven.
+/// The documents behind a sum of a report, read in pages of seven: number, base and tax of each.
 fn behind(mill: &Client, von: &str, bis: &str, of: &str) -> Vec<(String, i64, i64)> {
     let mut rows = Vec::new();
     loop {
@@ -165,7 +164,7 @@ fn sums(rows: &[(String, i64, i64)]) -> (i64, i64) {
     rows.iter().fold((0, 0), |(basis, steuer), row| (basis + row.1, steuer + row.2))
 }
 
-/// A service that the customer owes the tax of.
+/// Posts a service for which the customer owes the tax.
 fn service(mill: &Client, kunde: &str, day: &str, ep_netto: &str) -> Answer {
     let item = json!([{"bezeichnung": "Lohnmahlen", "menge": 1, "einheit": "t", "ep_netto": ep_netto, "mwst_satz": 0,
         "steuer_kategorie": "AE"}]);
@@ -197,7 +196,7 @@ fn the_documents_behind_each_figure_add_up_to_it() {
         let numbers: Vec<_> = found.iter().map(|(number, ..)| number).collect();
         assert!(numbers.iter().all(|number| numbers.iter().filter(|same| *same == number).count() == 1));
     }
-    // 66 has no base in the form, its documents do
+    // Kennzahl 66 has no base in the form, but its documents have.
     assert!(sums(&behind(&mill, von, bis, "kennzahl=66")).0 > 0);
     let mut of_cases: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for ((fall, _), (basis, steuer)) in of_report(&report) {
@@ -229,7 +228,8 @@ fn services_to_businesses_in_the_eu_have_a_row_of_their_own_in_the_zm() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = worked_company(&server);
     worked::october(&mill);
-    // 85.50 of milling for Wien, of which 10.20 go back; the others are no row: Germany is 60, Bern is 45
+    // Milling for Wien: 85.50, of which 10.20 are credited. The others get no row: Germany is in Kennzahl 60,
+    // Bern in 45.
     for (kunde, ep_netto) in [("24", "85.50"), ("24", "-10.20"), ("23", "40"), ("25", "30")] {
         service(&mill, kunde, "2026-10-20", ep_netto).is(201);
     }
@@ -249,14 +249,14 @@ fn services_to_businesses_in_the_eu_have_a_row_of_their_own_in_the_zm() {
     let printed = String::from_utf8(server.cli(&arguments).stdout).unwrap();
     let line = printed.lines().find(|line| line.contains("75,30")).unwrap();
     assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["ATU13585627", "S", "75,30", "75"]);
-    // services do not make the statement monthly, nor do they count for Intrastat
+    // Services neither make the statement monthly nor count for Intrastat.
     service(&mill, "24", "2026-10-21", "60000").is(201);
     let zm = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
     assert_eq!(zm.is(200)["quartale"][4]["ueberschritten"], false);
     let intrastat = bericht(&mill, "intrastat", "2026-10-01", "2026-10-31");
     assert_eq!(intrastat.is(200)["jahre"][0]["versendungen"], "10000.00");
 
-    // Trans Polska has no VAT id
+    // Trans Polska has no VAT id.
     let number = service(&mill, "16", "2026-10-22", "1").is(201)["beleg_nummer"].clone();
     let refused = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
     let fehler = refused.refused(400, "UST_ID_FEHLT")["details"]["fehler"].clone();
@@ -267,7 +267,8 @@ fn services_to_businesses_in_the_eu_have_a_row_of_their_own_in_the_zm() {
 fn a_german_vat_id_is_none_in_the_zm() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = worked_company(&server);
-    let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT", "ust_id": "DE136695976"});
+    let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT",
+        "ust_id": "DE136695976"});
     mill.post("/api/v1/kunden", partner).is(201);
     let ig =
         json!([{"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": 0, "steuer_kategorie": "K"}]);
@@ -282,14 +283,14 @@ fn a_german_vat_id_is_none_in_the_zm() {
     assert_eq!(batch[0]["error"], "UST_ID_FEHLT");
 }
 
-/// The database as this test changes it: without triggers, so that copies leave nothing else behind.
+/// Opens the database without triggers, so that copied rows leave nothing else behind.
 fn without_triggers(server: &Server) -> rusqlite::Connection {
     let database = rusqlite::Connection::open(&server.database).unwrap();
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).unwrap();
     database
 }
 
-/// Copies of an invoice, straight into the database: the server would take minutes.
+/// Copies an invoice directly in the database: the server would take minutes.
 fn copied(server: &Server, count: usize) {
     let database = without_triggers(server);
     let mut statement = database.prepare("select name from pragma_table_info('beleg')").unwrap();
@@ -325,7 +326,7 @@ fn a_report_counts_at_most_50000_invoices_of_its_kind() {
     assert!(said.contains("50000") && said.contains("50001"), "{said}");
     mill.get(&format!("/api/v1/berichte/belege?von={von}&bis={bis}&kennzahl=81"))
         .refused(400, "ZEITRAUM_UNGUELTIG");
-    // the quarters of a mill that sells much in Germany are no shorter for it
+    // Large sales in Germany do not shorten the reporting period to a month.
     assert_eq!(bericht(&mill, "zm", von, bis).is(200)["zeilen"], json!([]));
     assert_eq!(bericht(&mill, "intrastat", von, bis).is(200)["jahre"][0]["versendungen"], "0.00");
     assert_eq!(behind(&mill, von, bis, "zm=L"), []);
@@ -356,7 +357,7 @@ fn a_report_needs_no_accounts_but_the_vat_ids_of_what_went_into_the_eu() {
     assert_eq!(printed.status.code(), Some(1));
     let said = String::from_utf8(printed.stderr).unwrap();
     assert!(said.contains("Mühle Graz hat keine USt-IdNr.") && said.contains("UST_ID_FEHLT"), "{said}");
-    // it is not in the period
+    // It is outside the period.
     bericht(&mill, "zm", "2026-10-01", "2026-10-26").is(200);
 
     let of_partner =
@@ -410,7 +411,7 @@ fn quarters_above_50000_and_what_is_open_or_of_another_month_are_named() {
     assert_eq!(report.hint_codes().into_iter().collect::<Vec<_>>(), ["OFFENE_BELEGE"]);
     let said = report.is(200)["hinweise"][0]["message"].as_str().unwrap().to_owned();
     assert!(said.contains(open["beleg_nummer"].as_str().unwrap()), "{said}");
-    // what cancels it has the day of delivery of what it cancels, and still is of its own month
+    // The storno document has the delivery date of the cancelled one, but counts in its own month.
     let cancel = format!("{BELEGE}/{}/storno", moved["id"].as_str().unwrap());
     mill.post(&cancel, json!({"grund": "Falscher Preis"})).is(200);
     let report = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
@@ -445,7 +446,8 @@ fn a_kleinunternehmer_deducts_nothing_and_declares_no_sales() {
         "items": [{"artikelnr": "A", "menge": 1, "ep_netto": "100"}]});
     mill.post(BELEGE, sale).is(201);
     let purchase = |kunde: &str, satz: &str, kategorie: &str| {
-        let item = json!({"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": satz, "steuer_kategorie": kategorie});
+        let item = json!({"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": satz,
+            "steuer_kategorie": kategorie});
         let body = json!({"beleg_typ": "ER", "kundennummer": kunde, "beleg_datum": "2026-10-12", "items": [item],
             "fremdbelegnummer": kunde});
         mill.post(BELEGE, body).is(201);

@@ -1,5 +1,5 @@
-//! Random documents: the tax that DATEV takes out of the lines is that of the document, to the cent, and what differs is
-//! named (D33).
+//! Random documents: the tax that DATEV computes from the lines equals that of the document to the cent, and
+//! each difference is reported (D33).
 
 use partnerd::rules::buchung::{
     Aufteilung, Automatik, Buchungsbeleg, Buchungsposition, Fall, Funktionsart, Kontierung, zeilen,
@@ -18,14 +18,14 @@ fn one_of<T: Clone>(dice: &mut Dice, values: &[T]) -> T {
     dice.pick(values).unwrap()
 }
 
-/// Cents, as a rule of some hundred euros, sometimes 0, seldom below.
+/// A random amount in cents: usually some hundred euros, sometimes 0, rarely negative.
 fn cents(dice: &mut Dice) -> i64 {
     let size = one_of(dice, &[1, 100, 10_000, 1_000_000]);
     let cents = dice.below(size * 10) as i64;
     if dice.once_in(6) { -cents } else { cents }
 }
 
-/// `n / d` rounded half away from zero.
+/// Returns `n / d` rounded half away from zero.
 fn rounded(n: i128, d: i128) -> i128 {
     let half = if n < 0 { -d / 2 } else { d / 2 };
     (n + half) / d
@@ -55,7 +55,7 @@ fn beleg(dice: &mut Dice, with_centres: bool) -> Buchungsbeleg {
     Buchungsbeleg { seite, gedruckt: None, positionen }
 }
 
-/// Of each rate, in cents: the tax of the document, that of its lines, and what the lines bring to the partner.
+/// For each rate, in cents: the tax of the document, that of its lines, and what the lines book on the partner.
 fn compared(beleg: &Buchungsbeleg, aufteilung: Aufteilung) -> (i128, i128, i128, i64) {
     let booked = zeilen(beleg, aufteilung).unwrap();
     let (mut owed, mut found, mut partner) = (0, 0, 0);
@@ -92,7 +92,7 @@ fn the_tax_of_the_lines_is_that_of_ten_thousand_documents() {
         assert_eq!((owed, partner, abweichung), (found, 0, 0), "case {case}: {beleg:?}");
         let lines = zeilen(&beleg, Aufteilung::Exakt).unwrap().zeilen;
         split += usize::from(lines.iter().any(|line| line.is_aufteilung()));
-        // Each account has its net part, whichever way it came there.
+        // Each account has its net part, however it got there.
         for konto in 8_300..8_305 {
             let of_account = beleg.positionen.iter().filter(|position| position.konto.konto == konto);
             let netto: i64 = of_account.map(|position| position.betrag.units()).sum();
@@ -113,7 +113,7 @@ fn net_of(lines: &[partnerd::rules::buchung::Buchungszeile], konto: i64, seite: 
         match line.konto {
             None if line.gegenkonto == konto => net += sign * (gross - tax),
             None => {}
-            // A net part goes from the first account to the second.
+            // This line moves a net part from the first account to the second.
             Some(from) if from == konto => net -= sign * gross,
             Some(_) if line.gegenkonto == konto => net += sign * gross,
             Some(_) => {}
@@ -133,7 +133,7 @@ fn what_differs_is_named_by_the_cent() {
         assert_eq!((found - owed, partner), (i128::from(abweichung), 0), "case {case}: {beleg:?}");
         named += usize::from(abweichung != 0);
 
-        // As a supplier prints it: each sum of a rate up to two cents away.
+        // As printed by a supplier: each sum of a rate is off by up to two cents.
         let mut printed: Vec<GedruckteGruppe> = Vec::new();
         for rate in RATES {
             let mwst_satz = Percent::from_units(rate * 10_000);
@@ -161,7 +161,8 @@ fn what_differs_is_named_by_the_cent() {
     assert!(named > 500, "only {named} documents differ");
 }
 
-/// Documents of October, some of them cancelled: of each its number, what it brings to its partner and its tax, in cents.
+/// Creates documents of October, some of them cancelled; returns the number of each, the amount booked on its
+/// partner and its tax, in cents.
 pub fn documents(mill: &Client, seed: u64, count: usize) -> Vec<(String, i64, i64)> {
     let partner = kunde(mill, json!({"partner_typen": ["kunde", "lieferant"]}));
     let mut dice = Dice::new(seed);
@@ -186,7 +187,8 @@ pub fn documents(mill: &Client, seed: u64, count: usize) -> Vec<(String, i64, i6
                 json!({"artikelnr": artikel, "menge": 1, "ep_netto": price, "mwst_satz": satz})
             })
             .collect();
-        let mut body = json!({"beleg_typ": typ, "kunden_id": partner, "beleg_datum": format!("2026-10-{:02}", 1 + case % 27), "items": items});
+        let mut body = json!({"beleg_typ": typ, "kunden_id": partner,
+            "beleg_datum": format!("2026-10-{:02}", 1 + case % 27), "items": items});
         if typ == "ER" {
             body["fremdbelegnummer"] = format!("F-{case}").into();
         }
@@ -210,7 +212,7 @@ pub fn documents(mill: &Client, seed: u64, count: usize) -> Vec<(String, i64, i6
     expected
 }
 
-/// The same over HTTP with the file before the checker: documents, credits and cancelled ones.
+/// The same over HTTP, with the checker reading the file: documents, credits and cancelled ones.
 #[test]
 fn the_files_of_random_documents_pass_the_checker_with_their_tax() {
     let server = Server::start_at("2026-10-28T10:00:00Z");

@@ -1,4 +1,4 @@
-//! A batch is computed on a reader, and the writer stores what still holds (D32).
+//! A batch is computed on a reader; the writer stores the parts that are still valid (D32).
 
 use partnerd::office::buchhaltung::{Entwurf, NewStapel, StapelAngelegt, create};
 use partnerd::platform::db::file::connection::open_writer;
@@ -10,8 +10,8 @@ use serde_json::json;
 use super::{BELEGE, KONTEN, STAPEL, advised, files, kunde, re, stapel};
 use crate::harness::{Client, Server};
 
-/// A batch until the end of October that is computed now and stored once `meanwhile` has happened; whether it was computed
-/// again by then.
+/// Computes a batch until the end of October, runs `meanwhile`, then stores the batch; returns whether it had
+/// to be computed again.
 fn made_after(server: &Server, mill: &Client, meanwhile: impl FnOnce()) -> (StapelAngelegt, bool) {
     let (computed, stored) =
         (Instant::from_millis(1_800_000_000_000), Instant::from_millis(1_800_000_060_000));
@@ -77,11 +77,11 @@ fn a_batch_is_computed_again_where_anything_has_changed_that_it_follows_from() {
     assert!(made.hinweise.iter().any(|hint| hint.message.contains("Noch offen")));
     server.set(&mill, &[("abschluss_bei_anlage", "RE,ER")]);
 
-    // Another batch has all of it by then.
+    // Another batch contains everything by then.
     re(&mill, &partner, "2026-10-05", "100");
     let (made, _) = made_after(&server, &mill, || drop(stapel(&mill, "2026-10-31")));
     assert_eq!((made.nr, made.belege), (None, 0));
-    // One that was discarded meanwhile gives its documents back.
+    // A batch discarded in the meantime releases its documents.
     re(&mill, &partner, "2026-10-05", "100");
     let newest = mill.get(STAPEL).is(200)["data"][0]["id"].as_str().unwrap().to_owned();
     let (made, is_again) = made_after(&server, &mill, || {

@@ -1,4 +1,4 @@
-//! Accounts: which are refused, and which one a position finds (D31).
+//! Accounts: which are refused, and which one applies to a position (D31).
 
 use serde_json::{Value, json};
 
@@ -52,12 +52,12 @@ fn an_account_that_datev_would_book_otherwise_is_refused() {
             None => assert_eq!(answer.status, 200, "{konto}: {}", answer.body),
         }
     }
-    // With accounts of six digits the ranges are those of the first four.
+    // With six-digit accounts the ranges are those of the first four digits.
     server.set(&mill, &[("datev_sachkontenlaenge", "6")]);
     mill.put(KONTEN, json!({"fall": "erloes", "satz": "7", "konto": 830017})).is(200);
     mill.put(KONTEN, json!({"fall": "erloes", "satz": "19", "konto": 830017}))
         .refused(400, "KONTO_SATZ_PASST_NICHT");
-    // An adviser with a chart of his own says what computes.
+    // For a tax adviser with an own chart, the settings say which accounts compute tax.
     server.set(&mill, &[("datev_rahmen", "keiner")]);
     mill.put(KONTEN, json!({"fall": "erloes", "satz": "7", "konto": 830017})).refused(400, "BU_FEHLT");
 }
@@ -74,7 +74,7 @@ fn the_proposals_of_both_charts_are_accepted_whole() {
         server.import(&mill, "konten", &std::fs::read_to_string(&file).unwrap());
         let konten = mill.get(KONTEN).is(200).as_array().unwrap().len();
         assert_eq!(konten, 16);
-        // Those of one chart are refused in the other.
+        // Accounts of one chart are refused in the other.
         let other = if rahmen == "03" { "04" } else { "03" };
         server.set(&mill, &[("datev_rahmen", other)]);
         let tenant = mill.tenant.to_string();
@@ -104,7 +104,7 @@ fn the_sales_of_a_kleinunternehmer_have_an_account_of_their_own() {
     }
 }
 
-/// A group and a rate say more than a rate, a rate more than a group, both more than nothing.
+/// Specificity: a group and a rate before a rate, a rate before a group, a group before neither.
 #[test]
 fn a_position_finds_the_account_that_says_most_of_it() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
@@ -127,7 +127,7 @@ fn a_position_finds_the_account_that_says_most_of_it() {
             seen.is(200)["konten"].as_array().unwrap().iter().map(|konto| konto["konto"].as_i64()).collect();
         assert!(konten.contains(&expected), "{konten:?} instead of {expected:?}");
     }
-    // Another rate of the same group has none of these but the first two.
+    // For another rate of the same group only the first two rows apply.
     database.execute("delete from konto where satz is null", []).unwrap();
     let items = json!([{"artikelnr": "B", "menge": 1, "ep_netto": 1, "mwst_satz": 19}]);
     mill.post(
@@ -165,7 +165,7 @@ fn the_account_of_a_partner_is_given_once_and_never_changes() {
 
     let of = |id: &str| mill.get(&format!("/api/v1/kunden/{id}")).is(200).clone();
     let by_id_of = |id: &str| 10_000 + of(id)["kunden_id"].as_i64().unwrap();
-    // A number in the range is the account; one that is taken goes to the next, also by another of the same batch.
+    // A number within the range is used as account; if it is taken, also within the batch, the next free one is used.
     let numbered = kunde(&mill, json!({"kundennr": "20001"}));
     let plain = kunde(&mill, json!({"kundennr": "20000"}));
     let by_id = kunde(&mill, json!({"kundennr": "ABC"}));

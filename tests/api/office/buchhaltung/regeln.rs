@@ -1,4 +1,4 @@
-//! Rules of batches that no worked document shows (D31 to D33).
+//! Rules for batches that no worked document covers (D31 to D33).
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn booked<const N: usize>(mill: &Client, made: &Answer, felder: [usize; N]) -> V
     bookings.flat_map(of_file).collect()
 }
 
-/// The documents that a hint names.
+/// The documents named by a hint.
 fn hinted(made: &Answer, code: &str) -> Vec<Value> {
     let hints = made.body["hinweise"].as_array().unwrap().iter();
     hints.filter(|hint| hint["code"] == code).map(|hint| hint["feld"].clone()).collect()
@@ -91,7 +91,7 @@ fn late_is_what_is_dated_up_to_the_last_day_that_any_live_batch_reaches() {
     re(&mill, &kunde, "2026-10-20", "100");
     let late = stapel(&mill, "2026-10-31");
     assert!(late.hint_codes().contains(&"NACHZUEGLER".to_owned()), "{}", late.body);
-    // Nothing is handed over of what a discarded batch held.
+    // A hand-over contains nothing of a discarded batch.
     for nr in [3, 2, 1] {
         let id = mill.get(STAPEL).is(200)["data"][3 - nr]["id"].as_str().unwrap().to_owned();
         mill.post(&format!("{STAPEL}/{id}/verwerfen"), json!({"grund": "Probe"})).is(200);
@@ -104,7 +104,9 @@ fn late_is_what_is_dated_up_to_the_last_day_that_any_live_batch_reaches() {
 fn an_account_computes_what_the_newest_year_up_to_that_of_the_document_says() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = advised(&server);
-    let ranges = "rahmen;von;bis;ab_jahr;art;satz\n03;8300;8300;2026;umsatzsteuer;19\n03;8300;8300;2027;umsatzsteuer;8\n";
+    let ranges = "rahmen;von;bis;ab_jahr;art;satz\n\
+                  03;8300;8300;2026;umsatzsteuer;19\n\
+                  03;8300;8300;2027;umsatzsteuer;8\n";
     server.import(&mill, "kontenfunktionen", ranges);
     let konto = |satz: &str| {
         mill.put(KONTEN, json!({"fall": "erloes", "satz": satz, "artikelgruppe": "B", "konto": 8300}))

@@ -1,4 +1,4 @@
-//! Batches: what is in one, and that each document is handed over once (D32).
+//! Batches: their contents, and that each document is handed over exactly once (D32).
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use super::{BELEGE, STAPEL, advised, files, kunde, re, stapel, unzipped};
 use crate::datev;
 use crate::harness::Server;
 
-/// The numbers in column 11 of the files of bookings of a batch.
+/// The numbers in column 11 of the booking files of a batch.
 fn numbers(files: &[(String, Vec<u8>)]) -> Vec<String> {
     let bookings = files.iter().filter(|(name, _)| name.contains("Buchungsstapel"));
     let of_file = |(_, bytes): &(String, Vec<u8>)| {
@@ -42,7 +42,7 @@ fn each_document_is_handed_over_once_and_late_ones_are_named() {
     let mill = advised(&server);
     let kunde = kunde(&mill, json!({}));
     let first = re(&mill, &kunde, "2026-10-05", "100");
-    // Before the first day, in the year before, and a delivery: never.
+    // Never included: documents from before the first day, from the previous year, and deliveries.
     server.set(&mill, &[("datev_ab", "2026-02-01")]);
     re(&mill, &kunde, "2026-01-31", "100");
     re(&mill, &kunde, "2025-12-31", "100");
@@ -65,7 +65,7 @@ fn each_document_is_handed_over_once_and_late_ones_are_named() {
         |answer: &crate::harness::Answer| answer.is(201)["beleg_nummer"].as_str().unwrap().to_owned();
     assert_eq!(numbers(&files(&mill, &made.id())), [number(&first)]);
     assert_eq!(stapel(&mill, "2026-10-31").is(200)["nr"], json!(null));
-    // One of October comes later, one of November as well: two files, and the late one is named.
+    // A late one of October, and one of November: two files, and the late one is reported.
     let late = re(&mill, &kunde, "2026-10-31", "50");
     let new = re(&mill, &kunde, "2026-11-01", "60");
     let second = stapel(&mill, "2026-11-01");
@@ -113,7 +113,7 @@ fn what_is_open_is_named_or_refused_and_a_period_is_locked_with_its_batch() {
     mill.post(BELEGE, body("2026-10-31")).refused(400, "ZEITRAUM_GESPERRT");
     let noted: String = server.sql("select tat || nachher from verwaltung order by nr desc limit 1");
     assert_eq!(noted, r#"angelegt{"gesperrt_bis":"2026-10-31"}"#);
-    // Where nothing is new the lock alone is told.
+    // If there is nothing new, only the lock is reported.
     let later = mill.post(STAPEL, json!({"bis": "2026-11-01", "sperren": true}));
     assert_eq!(later.is(200)["nr"], json!(null));
     let noted: String =
@@ -152,7 +152,7 @@ fn a_discarded_batch_stays_and_its_documents_are_new_again() {
         let all = files.iter().flat_map(|(_, bytes)| bytes.split_inclusive(|byte| *byte == b'\n'));
         all.filter(|line| !line.starts_with(b"\"EXTF\"")).map(<[u8]>::to_vec).collect()
     };
-    // The master data go again, too: nobody has read those of the discarded batch.
+    // The master data are sent again, too: nobody has imported those of the discarded batch.
     assert_eq!(lines(&files(&mill, &again.id())), lines(&bytes));
 }
 
@@ -222,7 +222,8 @@ fn the_command_line_writes_one_file_and_never_over_another() {
     assert!(code == Some(1) && err.contains("gibt es schon"), "{err}");
     let (code, _, err) = run(&["--bis", "2026-10-31", "--out", &folder]);
     assert!(code == Some(0) && err.contains("Nichts ist neu"), "{err}");
-    // Without the folder there is no batch; one whose file could not be written stays, and its file can be had.
+    // Without the folder no batch is made; if writing its file fails, the batch remains and the file can be
+    // written again.
     let (code, ..) = run(&["--verwerfen", "1", "--grund", "Probe"]);
     assert_eq!(code, Some(0));
     let (code, _, err) = run(&["--bis", "2026-10-31", "--out", &format!("{folder}/nirgends")]);

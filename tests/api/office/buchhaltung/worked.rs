@@ -1,4 +1,4 @@
-//! The worked documents of the design (accounting, part C): the files are those byte for byte.
+//! The worked documents of the design (accounting, part C): the files equal them byte for byte.
 
 use serde_json::{Value, json};
 
@@ -31,14 +31,15 @@ fn item(artikel: &str, ep_netto: &str) -> Value {
 }
 
 fn service(ep_netto: &str, satz: &str, kategorie: Option<&str>) -> Value {
-    let mut item = json!({"bezeichnung": "Leistung", "menge": 1, "einheit": "Stück", "ep_netto": ep_netto, "mwst_satz": satz});
+    let mut item = json!({"bezeichnung": "Leistung", "menge": 1, "einheit": "Stück", "ep_netto": ep_netto,
+        "mwst_satz": satz});
     if let Some(kategorie) = kategorie {
         item["steuer_kategorie"] = kategorie.into();
     }
     item
 }
 
-/// Documents of a time before the first day that is handed over, so that the next has this number.
+/// Creates documents from before the first day handed over, so that the next one gets this number.
 fn up_to(mill: &Client, typ: &str, count: usize) {
     let body = json!({"beleg_typ": typ, "kundennummer": "23", "beleg_datum": "2026-09-01", "items": [item("A", "1")]});
     for _ in 0..count {
@@ -46,7 +47,7 @@ fn up_to(mill: &Client, typ: &str, count: usize) {
     }
 }
 
-/// The documents of October in the order of their numbers; the id of each.
+/// Creates the documents of October in the order of their numbers; returns their ids.
 pub fn october(mill: &Client) -> Vec<String> {
     let ig =
         json!({"artikelnr": "A", "menge": 1, "ep_netto": "10000", "mwst_satz": 0, "steuer_kategorie": "K"});
@@ -80,7 +81,8 @@ pub fn october(mill: &Client) -> Vec<String> {
         ("ER", "17", 22, json!([service("300", "0", Some("E"))]), json!({"fremdbelegnummer": "7"})),
     ];
     let post = |(typ, kunde, day, items, more): (&str, &str, i32, Value, Value)| {
-        let mut body = json!({"beleg_typ": typ, "kundennummer": kunde, "beleg_datum": format!("2026-10-{day}"), "items": items});
+        let mut body = json!({"beleg_typ": typ, "kundennummer": kunde, "beleg_datum": format!("2026-10-{day}"),
+            "items": items});
         body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
         let answer = mill.post(BELEGE, body);
         assert_eq!(answer.is(201)["status"], "abgeschlossen");
@@ -89,7 +91,7 @@ pub fn october(mill: &Client) -> Vec<String> {
     table.into_iter().map(post).collect()
 }
 
-/// The lines that are asserted, with the line at which they differ.
+/// Compares line by line, and fails with the first line that differs.
 fn assert_same(found: &[u8], expected: &[u8]) {
     let lines = |bytes: &[u8]| -> Vec<String> {
         let (text, ..) = encoding_rs::WINDOWS_1252.decode(bytes);
@@ -141,12 +143,12 @@ fn the_worked_documents_become_the_worked_files() {
     let later = stapel(&mill, "2026-11-30");
     later.is(201);
     let files_8 = files(&mill, &later.id());
-    // The partner is known to the adviser.
+    // The tax adviser knows the partner already.
     let [(month, bookings)] = files_8.as_slice() else { panic!("one file") };
     assert_eq!(month, "EXTF_Buchungsstapel_2026-11_8.csv");
     assert_same(bookings, NOVEMBER);
 
-    // The same bytes come again, over HTTP and on the command line.
+    // The same bytes are returned again, over HTTP and by the command line.
     assert_eq!(files(&mill, &made.id()), files_7);
     let folder = server.database.parent().unwrap();
     let tenant = mill.tenant.to_string();
@@ -158,7 +160,7 @@ fn the_worked_documents_become_the_worked_files() {
     assert_eq!(mill.get(STAPEL).is(200)["data"].as_array().unwrap().len(), 3);
 }
 
-/// Example 15: what is missing is a list, and nothing is written.
+/// Example 15: everything missing is listed, and nothing is written.
 #[test]
 fn what_is_missing_is_named_at_once_and_nothing_is_written() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
@@ -176,7 +178,8 @@ fn what_is_missing_is_named_at_once_and_nothing_is_written() {
     for day in [14, 15, 15] {
         let items = json!([item("W", "4972")]);
         let day = format!("2026-10-{day}");
-        let body = json!({"beleg_typ": "ER", "kundennummer": "7", "beleg_datum": day, "items": items, "gutschrift": true});
+        let body = json!({"beleg_typ": "ER", "kundennummer": "7", "beleg_datum": day, "items": items,
+            "gutschrift": true});
         mill.post(BELEGE, body).is(201);
     }
     server.set_clock("2026-11-02T06:00:00Z");

@@ -1,4 +1,4 @@
-//! A hand-over read as an auditor's program reads it: what its tables are is known from index.xml alone.
+//! Reads a hand-over as an auditor's program does: the structure of its tables is known from index.xml alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{Cursor, Read};
@@ -7,12 +7,12 @@ use partnerd::rules::bytes::hex;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
-/// The document type as its author handed it out.
+/// The document type definition as published by its author.
 const DTD_SHA256: &str = "40e733e866f375c07efba3fafdc0765512562b1db6f86d85309527a3f77a6dc5";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Art {
-    /// So many characters at most.
+    /// At most so many characters.
     Text(usize),
     /// With so many decimals.
     Zahl(usize),
@@ -37,17 +37,17 @@ pub struct Tabelle {
 
 pub struct Lesbar {
     files: BTreeMap<String, Vec<u8>>,
-    /// By the names of their files without ending, in the order of the index.
+    /// By file name without extension, in the order of the index.
     tables: Vec<(String, Tabelle)>,
 }
 
-/// What stands between a tag and its end, each time.
+/// The contents of each element with this tag.
 fn inside<'x>(xml: &'x str, tag: &str) -> Vec<&'x str> {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     xml.split(open.as_str()).skip(1).map(|rest| rest.split(close.as_str()).next().unwrap()).collect()
 }
 
-/// A number with a decimal comma in its smallest unit; nothing is 0.
+/// Parses a number with a decimal comma into smallest units; an empty text is 0.
 pub fn units(text: &str) -> i64 {
     text.replace(',', "").parse().unwrap_or(0)
 }
@@ -119,8 +119,8 @@ impl Lesbar {
         &self.tables.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no {name}")).1
     }
 
-    /// What holds for every hand-over: keys are unique, references resolve in a table that stands before, each file is in the
-    /// report with its sha256, and nothing is there that the index and the report do not name.
+    /// Asserts what holds for every hand-over: keys are unique, references resolve in an earlier table, each
+    /// file is in the report with its sha256, and no file exists that index and report do not name.
     pub fn check(&self) {
         let mut keys: HashMap<String, BTreeSet<String>> = HashMap::new();
         for (file, table) in &self.tables {
@@ -173,7 +173,7 @@ impl Tabelle {
         assert_eq!(lines.next().unwrap(), head.join(";"));
         assert!(text.ends_with("\r\n") && !text.replace("\r\n", "").contains(['\r', '\n']));
         let row = |line: &str| {
-            // Neither `;` nor `"` is ever in a text.
+            // Texts never contain `;` or `"`.
             let cells: Vec<_> = line.split(';').collect();
             assert_eq!(cells.len(), columns.len(), "{line}");
             columns.iter().zip(cells).map(|(column, text)| cell(column.art, text)).collect()
@@ -190,14 +190,14 @@ impl Tabelle {
         &row[self.at(column)]
     }
 
-    /// The rows that have a value in a column.
+    /// The rows with this value in a column.
     pub fn of(&self, column: &str, value: &str) -> Tabelle {
         let at = self.at(column);
         let rows = self.rows.iter().filter(|row| row[at] == value).cloned().collect();
         Tabelle { rows, ..self.clone() }
     }
 
-    /// In smallest units.
+    /// The sum of a column in smallest units.
     pub fn sum(&self, column: &str) -> i64 {
         let at = self.at(column);
         self.rows.iter().map(|row| units(&row[at])).sum()

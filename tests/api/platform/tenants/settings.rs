@@ -1,4 +1,4 @@
-//! The table of settings and the columns of a company agree.
+//! The table of settings matches the columns of a company.
 
 use partnerd::master::tenants::firma::ANGABEN;
 use partnerd::master::tenants::{SETTINGS, set};

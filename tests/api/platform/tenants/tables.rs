@@ -1,10 +1,10 @@
 //! Every input that takes an id, by path, query and body.
 
-/// A request in which `@` stands for an id of the other company, its kind, and what is answered:
+/// A request in which `@` stands for an id of the other company, the kind of the id, and the expected answer:
 /// a code, or an empty list.
 pub type Row = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-/// The paths of reading routes follow from the routes.
+/// The paths of reading routes, derived from the routes.
 pub const PATHS: &[Row] = &[
     ("PUT", "/api/v1/kunden/@", r#"{"ort":"X"}"#, "kunde", "NICHT_GEFUNDEN"),
     (
@@ -77,7 +77,7 @@ pub const QUERIES: &[Row] = &[
     ("GET", "/api/v1/barverkaeufe?bon_nr=@-1", "", "marke", ""),
 ];
 
-/// Bodies; `OWN_…` stands for an id of one's own.
+/// Bodies; `OWN_…` stands for an id of the own company.
 pub const BODIES: &[Row] = &[
     (
         "POST",
@@ -388,7 +388,7 @@ pub const BODIES: &[Row] = &[
     ),
 ];
 
-/// Items of a document of one's own partner: type, the item, kind, code.
+/// Items of a document of an own partner: type, the item, kind, code.
 pub const ITEMS: &[(&str, &str, &str, &str)] = &[
     ("AN", r#"{"artikel_id":"@","menge":1}"#, "artikel", "ARTIKEL_NICHT_GEFUNDEN"),
     ("AN", r#"{"artikelnr":"@","menge":1}"#, "artikelnr", "ARTIKEL_NICHT_GEFUNDEN"),

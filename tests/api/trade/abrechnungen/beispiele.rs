@@ -13,7 +13,7 @@ fn paid(answer: &Value) -> Vec<String> {
     notes.iter().map(|note| format!("{} {}", kg(note), note["betrag"].as_str().unwrap())).collect()
 }
 
-/// A wheat by the conditions of RPL of 2015, with costs: the price steps are in the price, the costs are an item.
+/// Wheat by the RPL conditions of 2015, with costs: price steps change the price, costs become items.
 #[test]
 fn the_steps_of_the_price_are_in_it_and_costs_are_items() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
@@ -102,12 +102,12 @@ fn a_contract_is_over_delivered_and_the_rest_has_the_price_of_the_day() {
     let settled =
         || hof.mill.client.get(&format!("/api/v1/kontrakte/{}", kontrakt.id())).body["abgerechnet"].clone();
     assert_eq!(settled(), "100.000");
-    // What was paid at its price counts for the next settlement, and no more once that is cancelled.
+    // Quantities paid at the contract price count in the next settlement, until that payment is cancelled.
     let fourth = hof.note(1_000, "", more("2026-07-23"));
     hof.settle("end", &[&fourth], json!({})).refused(400, "KONTRAKT_UEBERLIEFERT");
     hof.storno(&made).is(200);
     assert_eq!(settled(), "0.000");
-    // An advance takes nothing from it.
+    // An advance uses up nothing of the contract.
     hof.settle("abschlag", &[&fourth], json!({"abschlag": {"preis_je_t": 100}})).is(201);
     assert_eq!(settled(), "0.000");
     assert_eq!(sums(hof.settle("end", &[&fourth], json!({})).is(201))[0], "110.00");
@@ -155,7 +155,7 @@ fn an_advance_is_taken_off_at_the_end() {
     let text = &hof.beleg(&made)["positionen"][1]["bezeichnung"];
     assert_eq!(text.as_str(), Some("abzüglich Abschlag ER-2026-00001 vom 25.07.2026"));
     assert_eq!(hof.beleg(&made)["positionen"][1]["bezeichnung2"], "netto 3.858,56, USt 300,97");
-    // What follows is cancelled first; then the advance is free again, and is taken off again.
+    // Later settlements must be cancelled first; then the advance is free again, and is deducted again.
     hof.storno(&advance).refused(400, "ABRECHNUNG_HAT_FOLGE");
     hof.storno(&made).is(200);
     assert_eq!(hof.state(&note), "offen");
@@ -253,7 +253,7 @@ fn the_rate_is_that_of_each_day_of_delivery() {
     );
 }
 
-/// Example 20: what the stock does.
+/// Example 20: effects on the stock.
 #[test]
 fn a_settlement_moves_nothing_that_a_delivery_has_brought() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
@@ -280,7 +280,7 @@ fn a_settlement_moves_nothing_that_a_delivery_has_brought() {
             "{bestand} {later}"
         );
         assert_eq!(hof.state(&note), "abgerechnet");
-        // Cancelled and settled again it is as it was.
+        // After cancelling and settling again, everything is as before.
         hof.storno(&made).is(200);
         assert_eq!((hof.state(&note).as_str(), hof.stock().as_str()), ("offen", stock));
         let again = hof.settle("end", &[&note], json!({}));

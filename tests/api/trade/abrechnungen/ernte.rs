@@ -1,4 +1,5 @@
-//! The harvest of the handbook (docs/handbuch/ernte.md), from the first lorry to the supplement, and what is paid beyond what came.
+//! The harvest of the handbook (docs/handbuch/ernte.md), from the first lorry to the supplement, and payments
+//! beyond the delivered quantity.
 
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ fn what_is_paid_beyond_the_delivery_is_said() {
     assert!(message.contains("160 kg") && message.contains("EL-2026-00001"), "{message}");
 }
 
-/// What a request says of the document stands in it.
+/// Document fields of the request are stored in the document.
 #[test]
 fn the_document_takes_its_papers_from_the_request() {
     let server = Server::start_at("2026-07-25T10:00:00Z");

@@ -1,4 +1,4 @@
-//! What a contract says of a settlement: the scheme, the price and the quantity, to its own partner.
+//! Terms of a contract in a settlement: scheme, price and quantity, only for its own partner.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::trade::lager::and;
 
 const KONTRAKTE: &str = "/api/v1/kontrakte";
 
-/// A contract on wheat with a partner.
+/// Creates a contract on wheat with a partner.
 fn contract(hof: &Hof<'_>, partner: &str, more: Value) -> Answer {
     let body = json!({"kontrakt_nr": "K-1", "kontrakt_typ": "EK", "partner_id": hof.mill.partner_id(partner),
         "gesamtmenge": 1, "gesamtmenge_einheit": "t", "gueltig_von": "2026-07-01", "gueltig_bis": "2027-06-30",
@@ -16,7 +16,7 @@ fn contract(hof: &Hof<'_>, partner: &str, more: Value) -> Answer {
     hof.post(KONTRAKTE, and(body, more))
 }
 
-/// A scheme that deducts a tenth, whatever was measured.
+/// A scheme that deducts a tenth, regardless of the analysis.
 fn tenth(more: Value) -> Value {
     let step = json!([{"nr": 1, "code": "zehnt", "text": "Zehnt", "wirkung": "menge", "regel": "fest", "satz": "10"}]);
     wheat(and(json!({"nummer": "ZEHNT", "schritte": step}), more))
@@ -26,7 +26,7 @@ fn tenth(more: Value) -> Value {
 fn a_delivery_takes_the_scheme_of_its_contract_unless_it_names_one() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
     let hof = Hof::of(&server);
-    // From before there was a scheme; it takes that of its contract when it is settled.
+    // The receipt is from before there was a scheme; when settled, it takes that of its contract.
     let kontrakt = contract(&hof, "Hof", json!({})).id();
     let booked = |more: Value| and(json!({"kontrakt_id": kontrakt}), more);
     let early = hof.note(1_000, "", booked(json!({})));
@@ -47,10 +47,10 @@ fn a_delivery_takes_the_scheme_of_its_contract_unless_it_names_one() {
     assert_eq!(taken(&note), json!(["ZEHNT", "900.000"]));
     let named = hof.note(1_000, A, booked(json!({"schema": "WEIZEN"})));
     assert_eq!(taken(&named), json!(["WEIZEN", "970.000"]));
-    // Of another partner, or one that sells, it says nothing.
+    // A contract of another partner, or a sales contract, has no effect.
     hof.post(NOTES, and(body.clone(), booked(json!({"kundennummer": "Gut"}))))
         .refused(400, "SCHEMA_MEHRDEUTIG");
-    // By way of the weighing, too.
+    // Also by way of the weighing.
     let weighed = json!({"waage_id": 1, "gewicht_erst_kg": 3_000, "partner_id": hof.mill.partner_id("Hof"),
         "artikel_id": hof.mill.artikel_id("W"), "kontrakt_id": kontrakt});
     let weighing = hof.post("/api/v1/wiegungen", weighed).id();
@@ -63,7 +63,7 @@ fn a_delivery_takes_the_scheme_of_its_contract_unless_it_names_one() {
     let seen = hof.preview("end", &[&early], json!({}));
     assert_eq!(seen.is(200)["annahmescheine"][0]["schema"], "ZEHNT");
     assert!(seen.hint_codes().contains(&"SCHEMA_GEAENDERT".to_owned()));
-    // What holds on no day of the delivery is not settled by something else behind its back.
+    // If the contract's scheme is not valid on the delivery day, no other one is used silently.
     let later = and(body, booked(json!({"lieferdatum": "1999-12-31"})));
     let refused = hof.post(NOTES, later);
     let message = refused.refused(400, "SCHEMA_PASST_NICHT")["message"].as_str().unwrap();
@@ -71,7 +71,7 @@ fn a_delivery_takes_the_scheme_of_its_contract_unless_it_names_one() {
     assert_eq!(changes(&hof, &path), json!([["schema", null, "ZEHNT"]]));
 }
 
-/// The fields of the changes of a contract, the newest first.
+/// The fields of the changes of a contract, newest first.
 fn changes(hof: &Hof<'_>, path: &str) -> Value {
     let rows = hof.mill.client.get(&format!("{path}/verlauf")).is(200)["data"].as_array().unwrap().clone();
     let fields = rows.iter().flat_map(|row| row["felder"].as_array().unwrap());
@@ -102,14 +102,14 @@ fn a_contract_names_a_scheme_that_is_for_its_articles_in_its_time() {
     let path = format!("{KONTRAKTE}/{id}");
     let put = |body: Value| hof.mill.client.put(&path, body);
     put(json!({"gueltig_von": "2026-08-01"})).refused(400, "SCHEMA_PASST_NICHT");
-    // It ends sooner; what does not change of the contract is not asked again.
+    // It ends earlier; unchanged fields of the contract are not checked again.
     let scheme = hof.mill.client.get(SCHEMES).is(200)["data"][0]["id"].as_str().unwrap().to_owned();
     let next = tenth(json!({"gueltig_von": "2026-07-15", "artikel": ["R"]}));
     hof.post(&format!("{SCHEMES}/{scheme}/versionen"), next).is(201);
     assert_eq!(put(json!({"erledigt": true})).is(200)["schema"], "ZEHNT");
     put(json!({"schema": null})).is(200);
     put(json!({"schema": "ZEHNT"})).refused(400, "SCHEMA_PASST_NICHT");
-    // An import names it by its number, and says the same twice without a change.
+    // An import names it by its number; repeating the import changes nothing.
     let import = |row: Value| {
         let path = server.database.with_file_name("kontrakte.json");
         std::fs::write(&path, json!([row]).to_string()).unwrap();
@@ -147,7 +147,7 @@ fn a_contract_of_another_partner_says_neither_price_nor_quantity() {
         assert_eq!(note["teile"][0]["kontrakt"], Value::Null);
         let shown = hof.mill.client.get(&format!("{KONTRAKTE}/{kontrakt}"));
         assert_eq!(shown.is(200)["abgerechnet"], "0.000");
-        // And no price of its own.
+        // And without its own price.
         let without = hof.note(1_000, "", json!({"kontrakt_id": kontrakt, "preis_je_t": null}));
         hof.settle("end", &[&without], json!({})).refused(400, "PREIS_FEHLT");
     }

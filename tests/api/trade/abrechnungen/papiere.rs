@@ -1,4 +1,4 @@
-//! What the farmer is given: the sheet, which he can compute again, and the e-invoice.
+//! Papers for the farmer: the sheet, with everything needed to recompute it, and the e-invoice.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn the_sheet_has_all_rows_of_each_lorry() {
     ] {
         assert!(told.contains(expected), "{expected} is missing in {told}");
     }
-    // The paper of the note says by which document it was settled.
+    // The paper of the receipt names the document that settled it.
     let drawn = pdf(&hof.mill.client, &format!("{}/{}/pdf", super::NOTES, notes[0]));
     drawn.is(200);
     let told = text(&drawn.bytes);
@@ -53,7 +53,7 @@ fn the_sheet_has_all_rows_of_each_lorry() {
     assert!(told.contains("feuchte über 14.5 % 16,2 2,21 % 24.661 kg −545 24.116 kg"), "{told}");
 }
 
-/// The advance of a pool, which nobody knows the price of, and one of what the goods are worth.
+/// The advance of a pool, whose price nobody knows yet, and one on the value of the goods.
 #[test]
 fn the_sheet_of_an_advance_says_what_it_is_and_on_what() {
     needs!("pdftotext");
@@ -76,7 +76,7 @@ fn the_sheet_of_an_advance_says_what_it_is_and_on_what() {
         !told.contains("Protein (Zeile") && !told.contains("Betrag netto"),
         "its price does not count: {told}"
     );
-    // Each value is of the device that measured it last.
+    // Each value is shown with the device that measured it last.
     let valued = hof.note(24_860, "besatz=2.80 feuchte=19", json!({"geraet": "GT-7"}));
     let later =
         json!({"werte": super::werte("protein=11.6 feuchte=16.2"), "geraet": "NIR", "quelle": "labor"});
@@ -119,7 +119,7 @@ fn a_storno_and_a_later_scheme_leave_the_rows_as_they_were_printed() {
     assert!(counter.contains("−545 24.116 kg"), "{counter}");
 }
 
-/// An advance, a final of nothing, one below nothing, a supplement, forty lorries: each before the judges.
+/// An advance, a final of zero, a negative one, a supplement, forty lorries: each is checked by the validators.
 #[test]
 fn the_e_invoice_names_values_rows_and_what_went_before() {
     let server = Server::start_at("2026-07-25T10:00:00Z");

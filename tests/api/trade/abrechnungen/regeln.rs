@@ -1,4 +1,4 @@
-//! What is refused, and what is said besides.
+//! Refusals and hints of settlements.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn what_cannot_be_settled_is_refused_all_at_once() {
             "FELD_WIDERSPRUCH"
         ]
     );
-    // Each error stands where its note was sent, though another before it was not found.
+    // Each error is reported at its receipt, even if an earlier receipt was not found.
     let refused = hof.settle("end", &[&unknown, &cancelled], json!({}));
     let errors = refused.body["details"]["fehler"].as_array().unwrap();
     let places: Vec<_> = errors.iter().map(|error| error["feld"].as_str().unwrap()).collect();
@@ -108,7 +108,7 @@ fn a_choice_takes_all_open_notes_of_a_partner() {
         .map(|note| &note["annahmeschein_id"])
         .collect();
     assert_eq!(order, [&json!(days[1]), &json!(days[2]), &json!(days[0])], "by day of delivery");
-    // Until the document is final they are taken, and not settled.
+    // Until the document is final, the receipts are reserved but not settled.
     assert_eq!(hof.state(&days[0]), "offen");
     let schein = hof.schein(&days[0]);
     assert_eq!(schein["abrechnung_beleg_nummer"], made.body["beleg_nummer"]);
@@ -157,7 +157,7 @@ fn the_items_of_a_settlement_stay_and_its_papers_can_change() {
     let other = json!({"kundennummer": "Gut"});
     hof.mill.client.put(&path, other).refused(400, "ABRECHNUNG_NICHT_AENDERBAR");
     hof.mill.client.put(&path, json!({"notizen": "Danke"})).is(200);
-    // An open one is cancelled without a counter document, and lets its notes go.
+    // An open settlement is cancelled without a storno document, and releases its receipts.
     hof.storno(&made).is(200);
     assert_eq!(hof.schein(&note)["abrechnung_beleg_nummer"], Value::Null);
     hof.settle("end", &[&note], json!({})).is(201);
@@ -177,7 +177,7 @@ fn what_a_gutschrift_pays_for_stays_as_it_was_paid() {
         let import = ["import", "annahmescheine", path.to_str().unwrap(), "--tenant", &tenant];
         server.cli(&import).status.success()
     };
-    // By its scheme; a file brings no other weight.
+    // The scheme determines the weight; a file cannot set another one.
     assert!(!imports("anliefermenge_kg", "2000") && !imports("feuchte_prozent", "18"));
     assert!(imports("fremde_charge_nr", "C2"));
     let advance = hof.settle("abschlag", &[&note], json!({"abschlag": {"prozent": 80}}));
@@ -201,7 +201,7 @@ fn a_correction_asks_the_limits_of_a_later_analysis() {
     let release = |body: Value| {
         hof.mill.client.put(&format!("{NOTES}/{note}/freigabe"), and(json!({"grund": "x"}), body))
     };
-    // Also of one that is in an open document.
+    // Also if the receipt is in an open document.
     for abschliessen in [false, true] {
         let made = hof.settle("end", &[&note], json!({"abschliessen": abschliessen}));
         made.is(201);
@@ -234,7 +234,7 @@ fn what_is_late_and_what_changed_since_is_said() {
     assert_eq!(sums(seen.is(200))[0], "208.32");
     let seen = hof.preview("end", &[&late], json!({"zahlungsziel_tage": 8}));
     assert_eq!(seen.hint_codes(), ["SCHEMA_GEAENDERT"]);
-    // One from before the scheme takes it, and that is said.
+    // A receipt from before the scheme uses it now, with a hint.
     let plain = hof.note(1_000, A, json!({"artikelnr": "R"}));
     assert_eq!(hof.preview("end", &[&plain], json!({"zahlungsziel_tage": 0})).hint_codes(), ["SCHEMA_FEHLT"]);
     let rye = wheat(json!({"nummer": "ROGGEN", "artikel": ["R"], "gueltig_von": "2026-07-01"}));
@@ -243,7 +243,7 @@ fn what_is_late_and_what_changed_since_is_said() {
     assert_eq!(seen.hint_codes(), ["SCHEMA_GEAENDERT"]);
 }
 
-/// Several lorries of a farmer often are one lot: the one without a delivery must not take the goods of the other.
+/// Several lorries of a farmer are often one batch: a receipt without a delivery must not take the goods of another.
 #[test]
 fn goods_that_were_not_booked_come_in_with_a_delivery_of_their_own() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
@@ -270,7 +270,7 @@ fn goods_that_were_not_booked_come_in_with_a_delivery_of_their_own() {
         (other.is(201)["lagerbewegungen"].as_array().unwrap().len(), hof.stock().as_str()),
         (0, "33817.000")
     );
-    // Cancelled and settled again, the delivery is the same.
+    // After cancelling and settling again, the delivery is the same.
     hof.storno(&made).is(200);
     assert_eq!((hof.state(&loose).as_str(), hof.stock().as_str()), ("offen", "33817.000"));
     let again = hof.settle("end", &[&loose], json!({}));
@@ -286,7 +286,7 @@ fn goods_that_were_not_booked_come_in_with_a_delivery_of_their_own() {
     );
 }
 
-/// A pool pays in advance before anybody knows the price.
+/// A pool pays an advance before anybody knows the price.
 #[test]
 fn an_advance_that_says_its_price_needs_none_of_the_goods() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
@@ -302,7 +302,7 @@ fn an_advance_that_says_its_price_needs_none_of_the_goods() {
     assert_eq!(sums(end.is(201))[0], "42.68");
 }
 
-/// Somebody changed the delivery note of a goods-receipt note: what it still brings of these goods is what was delivered.
+/// Somebody changed the delivery note of a receipt: only the goods that it still brings count as delivered.
 #[test]
 fn a_changed_delivery_counts_for_the_goods_that_it_brings() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
@@ -310,7 +310,10 @@ fn a_changed_delivery_counts_for_the_goods_that_it_brings() {
     let note = hof.with_el(1_000, A, json!({}));
     let el = hof.schein(&note)["el_id"].as_str().unwrap().to_owned();
     let change = |body: Value| hof.mill.client.put(&format!("/api/v1/belege/{el}"), body).is(200).clone();
-    let wheat = |kg: i64| json!({"artikelnr": "W", "menge": kg, "einheit": "kg", "fremde_charge_nr": "C1", "ep_netto": 0});
+    let wheat = |kg: i64| {
+        json!({"artikelnr": "W", "menge": kg, "einheit": "kg", "fremde_charge_nr": "C1",
+        "ep_netto": 0})
+    };
     let sacks = json!({"bezeichnung": "Säcke", "menge": 2, "einheit": "Stk"});
     let settle = || hof.settle("end", &[&note], json!({}));
     change(json!({"items": [sacks]}));
@@ -326,7 +329,7 @@ fn a_changed_delivery_counts_for_the_goods_that_it_brings() {
         (0, "980.000")
     );
     assert_eq!(items(&hof.beleg(&made)), ["0.970 204.0000 197.88", "0.010 0.0000 0.00"]);
-    // A delivery that was closed is met by what names it.
+    // A closed delivery is only matched by an item that names it.
     hof.storno(&made).is(200);
     hof.mill.finalise(&el);
     hof.post(&format!("/api/v1/belege/{el}/erledigen"), json!({"ohne_gegenbeleg": true})).is(200);
@@ -334,7 +337,7 @@ fn a_changed_delivery_counts_for_the_goods_that_it_brings() {
     assert_eq!(hof.stock(), "980.000");
 }
 
-/// An invoice came before its goods, and the delivery of the note would be what it waited for.
+/// An invoice came before its goods, and the delivery of the receipt would be the one it waits for.
 #[test]
 fn goods_that_an_invoice_waits_for_are_not_paid_again() {
     let server = Server::start_at("2026-07-25T10:00:00Z");

@@ -1,4 +1,4 @@
-//! Ways of a request: repeated, read again, of whom it is.
+//! Requests for settlements: repeated, read again, of another company.
 
 use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};
@@ -102,7 +102,8 @@ fn the_command_line_shows_and_makes_the_same_settlement() {
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
     let (code, told, _) = cli("vorschau", &[]);
-    let expected = "Weizen: 24,116 t × 204,00 = 4.919,66 EUR\nnetto 4.919,66 EUR, Umsatzsteuer 383,73 EUR, zusammen 5.303,39 EUR\n";
+    let expected = "Weizen: 24,116 t × 204,00 = 4.919,66 EUR\n\
+                    netto 4.919,66 EUR, Umsatzsteuer 383,73 EUR, zusammen 5.303,39 EUR\n";
     assert_eq!((code, told.as_str()), (Some(0), expected));
     assert_eq!(hof.state(&note), "offen");
     let (code, _, errors) = cli("anlegen", &["--art", "abschlag"]);

@@ -1,11 +1,12 @@
-//! Random schemes and notes, settled through the interface: rows add up to what is paid, and items to the document.
+//! Random schemes and receipts, settled through the interface: rows add up to the paid amount, and items to
+//! the document.
 
 use serde_json::{Value, json};
 
 use super::{Hof, NOTES, PATH, SCHEMES, sums};
 use crate::harness::Server;
 
-/// The same numbers in every run.
+/// A pseudo-random generator with the same numbers in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -18,7 +19,7 @@ impl Dice {
         &of[self.below(of.len() as u64) as usize]
     }
 
-    /// A decimal of `places` places, from 0.
+    /// A random decimal below `end` with `places` places.
     fn decimal(&mut self, end: u64, places: u32) -> String {
         let scale = 10_u64.pow(places);
         let drawn = self.below(end * scale);
@@ -38,7 +39,7 @@ fn total(rows: &[Value], field: &str) -> i64 {
     rows.iter().map(|row| units(&row[field])).sum()
 }
 
-/// Impurities, shrink, a price by a table, and costs of three kinds, some of which are left out.
+/// A random scheme: impurities, shrink, a price by a table, and costs of three kinds, some of them omitted.
 fn scheme(dice: &mut Dice) -> Value {
     let mut steps = vec![json!({"code": "besatz", "text": "Besatz", "wirkung": "menge", "regel": "faktor",
         "merkmal": "besatz", "richtung": "ueber", "basis": dice.decimal(3, 2), "satz": dice.one(&["1", "1.2"]),
@@ -49,7 +50,8 @@ fn scheme(dice: &mut Dice) -> Value {
         "richtung": "ueber", "basis": dice.decimal(15, 1), "satz": dice.one(&["0.5", "1.3", "1.35"])}),
     );
     let row = |von: &str, bis: &str, satz: String| json!({"von": von, "bis": bis, "satz": satz});
-    steps.push(json!({"code": "protein", "text": "Protein", "wirkung": "preis", "regel": "tabelle", "merkmal": "protein",
+    steps.push(json!({"code": "protein", "text": "Protein", "wirkung": "preis", "regel": "tabelle",
+        "merkmal": "protein",
         "einheit": dice.one(&["EUR/t", "%"]), "zeilen": [row("0", "11.9", format!("-{}", dice.decimal(9, 2))),
             row("12.0", "12.9", "0".to_owned()), row("13.0", "20", dice.decimal(9, 3))]}));
     for (code, einheit, bezug) in
@@ -67,12 +69,13 @@ fn scheme(dice: &mut Dice) -> Value {
     for (nr, step) in (1..).zip(&mut steps) {
         step["nr"] = json!(nr);
     }
-    json!({"nummer": "ZUFALL", "bezeichnung": "Zufall", "artikel": ["W"], "gueltig_von": "2000-01-01", "schritte": steps,
+    json!({"nummer": "ZUFALL", "bezeichnung": "Zufall", "artikel": ["W"], "gueltig_von": "2000-01-01",
+        "schritte": steps,
         "bestand": dice.one(&["netto", "brutto"]), "mittelung": dice.one(&["je_anlieferung", "partie"]),
         "preis_stellen": 2 + dice.below(3)})
 }
 
-/// The rows of a note lead from what came to what is paid.
+/// Asserts that the rows of a receipt lead from the delivered to the paid quantity.
 fn assert_rows_add_up(note: &Value) {
     let rechnung = &note["rechnung"];
     let rows = |wirkung: &str| -> Vec<Value> {
@@ -110,7 +113,8 @@ fn rows_add_up_to_what_is_paid_and_items_to_the_document() {
                     dice.decimal(30, 1),
                     dice.decimal(20, 1)
                 );
-                let more = json!({"preis_je_t": format!("{}.50", 150 + dice.below(300)), "el_erzeugen": dice.below(2) == 0, "fremde_charge_nr": "C1"});
+                let more = json!({"preis_je_t": format!("{}.50", 150 + dice.below(300)),
+                    "el_erzeugen": dice.below(2) == 0, "fremde_charge_nr": "C1"});
                 hof.note(1_000 + dice.below(28_000) as i64, &of, more)
             })
             .collect();

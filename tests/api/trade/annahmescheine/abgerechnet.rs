@@ -1,4 +1,4 @@
-//! A note is abgerechnet while final invoices have met all of its EL (D21a).
+//! A receipt is abgerechnet while final invoices cover all of its EL (D21a).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{assert_fields, notes, post};
 use crate::harness::Server;
 use crate::trade::lager::{Mill, and, buy};
 
-/// A delivery of 1,000 kg of wheat with its EL; the id of that.
+/// Delivers 1,000 kg of wheat with an EL; returns its id.
 fn delivered(mill: &Mill<'_>) -> String {
     let body =
         json!({"anliefermenge_kg": 1_000, "preis_je_t": 200, "fremde_charge_nr": "C1", "el_erzeugen": true});
@@ -39,7 +39,7 @@ fn a_note_is_settled_while_final_invoices_have_met_its_delivery_whole() {
     assert_eq!(settled.is(200)["count"], 1);
     let cancel = format!("/api/v1/annahmescheine/{}/storno", notes(&mill)[0]["id"].as_str().unwrap());
     mill.client.put(&cancel, json!({"grund": "x"})).refused(400, "ANNAHMESCHEIN_NICHT_STORNIERBAR");
-    // It ends with either of the two, and comes back with another.
+    // The state ends when either invoice is cancelled, and returns with a new one.
     mill.storno(&first).is(200);
     assert_eq!(status(&mill), "offen");
     let third = invoice(&mill, 400);
@@ -63,21 +63,21 @@ fn whatever_makes_the_invoice_final_or_changes_the_delivery_is_followed() {
         let body = json!({"beleg_typ": "ER", "kundennummer": "Hof", "abschliessen": true, "items": [item]});
         mill.client.post("/api/v1/belege", body).id()
     };
-    // The invoice came first and is final: the note is settled from its POST on.
+    // The invoice came first and is final: the receipt is settled from its creation.
     let before = final_er(1_000);
     let el = delivered(&mill);
     assert_eq!(status(&mill), "abgerechnet");
-    // The delivery grows, and is met whole again.
+    // The delivery grows, and is fully matched again.
     let item = |menge: i64| and(buy(menge, "C1"), json!({"ep_netto": 0.2}));
     mill.put(&el, item(1_100)).is(200);
     assert_eq!(status(&mill), "offen");
     final_er(100);
     assert_eq!(status(&mill), "abgerechnet");
-    // A return is met by nobody, and leaves less to be met.
+    // An unmatched return reduces the quantity to be matched.
     mill.storno(&before).is(200);
     mill.post("EL", buy(-1_000, "C1")).is(201);
     assert_eq!(status(&mill), "abgerechnet", "what is left of the delivery is invoiced");
-    // A credit of what the invoice took makes the delivery open again.
+    // A credit on the invoiced quantity makes the delivery open again.
     mill.post("ER", item(-50)).is(201);
     assert_eq!(status(&mill), "offen");
 }
@@ -94,7 +94,7 @@ fn a_settled_note_is_a_row_of_the_feed() {
     let feed = read(&format!("?arten=annahmeschein&seit={cursor}"));
     assert_eq!(feed["data"].as_array().unwrap().len(), 1, "{feed}");
     assert_fields(&feed["data"][0], json!({"nummer": "AS-2026-00001", "id": notes(&mill)[0]["id"]}));
-    // It is found by its state, and so is who looks for open ones.
+    // The list can be filtered by state.
     for (state, count) in [("abgerechnet", 1), ("offen", 0), ("offen,abgerechnet", 1), ("storniert", 0)] {
         let listed = mill.client.get(&format!("/api/v1/annahmescheine?status={state}"));
         assert_eq!(listed.is(200)["count"], count, "{state}");
@@ -128,7 +128,7 @@ fn a_note_that_is_open_again_is_a_row_of_the_feed() {
     assert_eq!((rows(&mut cursor), status(&mill)), (1, "offen".to_owned()), "change of the EL");
 }
 
-/// What an import says beside what invoices have met.
+/// States in an import, compared with the state that follows from invoices.
 #[test]
 fn an_import_that_says_settled_holds_and_one_that_says_open_leaves_what_follows() {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! What is measured of a note, what its scheme makes of it, and what locks it (D29a, D29d, D29k).
+//! Analyses of a receipt, the results of its scheme, and locks (D29a, D29d, D29k).
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{PATH, UNKNOWN, assert_fields, counts, post};
 use crate::harness::{Answer, Server};
 use crate::trade::lager::{Mill, and};
 
-/// Conditions of the RPL for A wheat of 2015: protein, ergot, falling number, and what asks a person.
+/// The RPL conditions for A wheat of 2015: protein, ergot, falling number, and limits that require a person.
 fn a_wheat(more: Value) -> Value {
     let step = |nr: i64,
                 code: &str,
@@ -24,7 +24,10 @@ fn a_wheat(more: Value) -> Value {
         json!({"nr": nr, "code": code, "text": code, "wirkung": wirkung, "regel": "faktor", "merkmal": merkmal,
             "richtung": richtung, "basis": basis, "satz": satz, "einheit": einheit, "bezug": bezug})
     };
-    let limit = |merkmal: &str, richtung: &str, wert: &str, aktion: &str, text: &str| json!({"merkmal": merkmal, "richtung": richtung, "wert": wert, "aktion": aktion, "text": text});
+    let limit = |merkmal: &str, richtung: &str, wert: &str, aktion: &str, text: &str| {
+        json!({"merkmal": merkmal,
+        "richtung": richtung, "wert": wert, "aktion": aktion, "text": text})
+    };
     let body = json!({
         "nummer": "A-WEIZEN", "bezeichnung": "A-Weizen", "artikel": ["W"], "gueltig_von": "2000-01-01",
         "schritte": [
@@ -49,7 +52,7 @@ fn werte(of: &[(&str, &str)]) -> Value {
     Value::Array(of.iter().map(|(merkmal, wert)| json!({"merkmal": merkmal, "wert": wert})).collect())
 }
 
-/// A note of 24,860 kg with these values, at 200 EUR/t.
+/// Posts a receipt of 24,860 kg with these values, at 200 EUR/t.
 fn note(mill: &Mill<'_>, of: &[(&str, &str)], more: Value) -> Answer {
     post(mill, and(json!({"anliefermenge_kg": 24_860, "preis_je_t": 200, "werte": werte(of)}), more))
 }
@@ -114,7 +117,7 @@ fn the_fields_of_moisture_and_impurities_are_the_same_as_their_values() {
         let refused = note(&mill, GOOD, more);
         assert_eq!(refused.refused(400, "FELD_WIDERSPRUCH")["feld"], field);
     }
-    // Without a scheme the formula holds, and the values are kept all the same.
+    // Without a scheme the formula applies, but the values are stored all the same.
     let rye = json!({"artikelnr": "R", "basisfeuchte_prozent": 14, "anliefermenge_kg": 1000});
     let made = note(&mill, GOOD, rye);
     assert_fields(made.is(201), json!({"schema": null, "netto_menge_kg": "990.000"}));
@@ -132,7 +135,7 @@ fn limits_lock_and_a_person_ends_the_lock() {
     assert_eq!(made.hint_codes(), ["GRENZWERT", "ANNAHMESCHEIN_GESPERRT"]);
     let listed = |query: &str| mill.client.get(&format!("{PATH}?{query}")).is(200)["count"].clone();
     assert_eq!([listed("gesperrt=true"), listed("gesperrt=false")], [json!(1), json!(0)]);
-    // Exactly on the limit is within.
+    // A value exactly on the limit is within it.
     let on_limit = note(&mill, &[("feuchte", "14.5"), ("protein", "12.8"), ("fallzahl", "250")], json!({}));
     assert_eq!(on_limit.is(201)["gesperrt"], false);
     let id = made.id();
@@ -145,7 +148,7 @@ fn limits_lock_and_a_person_ends_the_lock() {
         &all.is(200)["data"][0],
         json!({"quelle": null, "grund": "Der Chef nimmt ihn als A-Weizen", "sperrgruende": reasons, "werte": []}),
     );
-    // A new analysis asks the limits again; values that it does not name stay.
+    // A new analysis checks the limits again; values that it omits stay.
     let again = analyse(&mill, &id, &[("fallzahl", "249")]);
     assert_eq!(again.is(201)["sperrgruende"].as_array().unwrap().len(), 2, "{again:?}");
     assert_eq!(analyse(&mill, &id, &[("fallzahl", "280"), ("protein", "13.1")]).is(201)["gesperrt"], false);
@@ -163,7 +166,7 @@ fn a_locked_note_makes_no_delivery_and_what_is_refused_makes_nothing() {
     note(&mill, &[("glanz", "1")], json!({})).refused(400, "MERKMAL_NICHT_GEFUNDEN");
     note(&mill, &[("feuchte", "101")], json!({})).refused(400, "WERT_UNGUELTIG");
     assert_eq!(counts(&server), before);
-    // Of goods that are there already a limit that lets nothing in is a lock.
+    // For goods that were accepted already, a limit that would refuse them becomes a lock.
     let id = note(&mill, GOOD, json!({})).id();
     assert_eq!(analyse(&mill, &id, &[("schaedlinge", "1")]).is(201)["gesperrt"], true);
 }
@@ -204,7 +207,7 @@ fn of_several_schemes_one_is_named_and_a_person_names_another() {
     let id = locked.id();
     let grund = "Protein: B-Weizen";
     release(&mill, &id, json!({"grund": grund, "schema": "ROGGEN"})).refused(400, "SCHEMA_PASST_NICHT");
-    // Without the deduction for protein; which scheme was named stays in the history.
+    // Without the deduction for protein; the original scheme stays in the history.
     let released = release(&mill, &id, json!({"grund": grund, "schema": "B-WEIZEN"}));
     assert_fields(
         released.is(200),
@@ -215,7 +218,7 @@ fn of_several_schemes_one_is_named_and_a_person_names_another() {
         &all.is(200)["data"][0],
         json!({"schema": "B-WEIZEN", "grund": grund, "sperrgruende": null}),
     );
-    // A note that is not locked can be given another scheme, too.
+    // A receipt that is not locked can be given another scheme, too.
     let back = release(&mill, &id, json!({"grund": "doch A", "schema": "A-WEIZEN"}));
     assert_fields(back.is(200), json!({"schema": "A-WEIZEN", "netto_betrag": "4897.42"}));
 }
@@ -246,14 +249,14 @@ fn the_delivery_of_a_scheme_has_no_price_and_the_weight_that_it_says() {
     );
     let delivery = mill.get(made.body["el_id"].as_str().unwrap());
     assert_eq!((&delivery["summe_netto"], made.hint_codes()), (&json!("0.00"), Vec::<String>::new()));
-    // A later analysis leaves what was booked, and says so.
+    // A later analysis does not change the booked quantity, and says so.
     let later = analyse(&mill, &made.id(), &[("feuchte", "14.5")]);
     assert_eq!(later.hint_codes(), ["GEWICHT_WIDERSPRUCH"]);
     assert_eq!(
         (later.is(201)["netto_menge_kg"].as_str(), mill.stock("C1").as_str()),
         (Some("24860.000"), "24698.000")
     );
-    // From a version on the goods come in as they were weighed.
+    // From this version on, goods enter the stock with their weighed quantity.
     let gross = a_wheat(json!({"bestand": "brutto"}));
     mill.client.post(&format!("/api/v1/abrechnungsschemata/{id}/versionen"), gross).is(201);
     note(&mill, GOOD, el("C2")).is(201);

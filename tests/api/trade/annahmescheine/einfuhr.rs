@@ -1,4 +1,4 @@
-//! Goods-receipt notes by import (D22): upsert by belegnummer, a net quantity that is sent is kept.
+//! Importing goods receipts (D22): upsert by belegnummer; a given net quantity is kept.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn note(mill: &Mill<'_>, belegnummer: &str) -> Value {
     found.unwrap_or_else(|| panic!("no note {belegnummer}"))
 }
 
-/// Imports a file that must be refused; what is said to a person.
+/// Imports a file that must be refused; returns the message.
 fn refused(mill: &Mill<'_>, file: &str) -> String {
     let path = mill.server.database.with_file_name("refused.import");
     std::fs::write(&path, file).unwrap();
@@ -64,7 +64,7 @@ fn a_row_is_found_again_by_its_number() {
         "netto_menge_kg": "1000.000",
         "netto_betrag": "200.00", "partner_id": mill.partner_id("Hof")});
     assert_fields(&note(&mill, "S-1"), expected);
-    // A note that was made by a request is found, too.
+    // A receipt created by a request is found, too.
     let made = post(&mill, json!({"anliefermenge_kg": 100}));
     let number = made.is(201)["belegnummer"].as_str().unwrap().to_owned();
     let third = json!([{"belegnummer": number, "status": "storniert"}]).to_string();
@@ -161,7 +161,7 @@ fn one_weighing_comes_into_one_live_note_by_import_too() {
     let both = file(&[("S-1", "storniert"), ("S-2", "offen")]);
     assert_eq!(server.import(&mill.client, KIND, &both), "2 neu, 0 geändert, 0 unverändert\n");
     assert_eq!(server.import(&mill.client, KIND, &both), "0 neu, 0 geändert, 2 unverändert\n");
-    // Neither does the first come back to life, nor does a third come in, by import or by request.
+    // Neither is the first one revived, nor can a third come in, by import or by request.
     used(&[("S-1", "offen")], "Zeile 2");
     used(&[("S-3", "offen")], "Zeile 2");
     post(&mill, json!({"wiegung_id": wiegung})).refused(400, "WIEGUNG_BEREITS_VERWENDET");
@@ -177,7 +177,7 @@ fn one_weighing_comes_into_one_live_note_by_import_too() {
     assert_eq!(states, ["offen", "storniert"]);
 }
 
-/// A cell that nothing is wrong with.
+/// A valid cell.
 fn good_cell(column: &str) -> &'static str {
     match column {
         "belegnummer" => "S-1",
@@ -258,14 +258,14 @@ fn what_a_delivery_note_was_booked_from_does_not_change_behind_its_back() {
         assert!(said.contains("FELD_WIDERSPRUCH") && said.contains("EL-2026-00001"), "{more}: {said}");
         assert_eq!(note(&mill, "AS-2026-00001"), before, "{more}");
     }
-    // The same again is no change; state and remark are the note's own.
+    // Importing the same again changes nothing; state and remark belong to the receipt.
     let same = json!({"partner": "Hof", "artikelnummer": "W", "anliefermenge_kg": 24_860, "preis_je_t": 200});
     assert_eq!(server.import(&mill.client, KIND, &row(&same)), "0 neu, 0 geändert, 1 unverändert\n");
     let own = json!({"status": "abgerechnet", "bemerkung": "bezahlt"});
     assert_eq!(server.import(&mill.client, KIND, &row(&own)), "0 neu, 1 geändert, 0 unverändert\n");
     assert_fields(&note(&mill, "AS-2026-00001"), own);
     assert_eq!(mill.get(made.body["el_id"].as_str().unwrap()), el);
-    // Where there is no delivery note all may change.
+    // Without a delivery note everything may change.
     post(&mill, json!({"anliefermenge_kg": 10})).is(201);
     let free = json!([{"belegnummer": "AS-2026-00002", "partner": "Gut", "anliefermenge_kg": 1}]).to_string();
     assert_eq!(server.import(&mill.client, KIND, &free), "0 neu, 1 geändert, 0 unverändert\n");

@@ -1,4 +1,4 @@
-//! The EL that a goods-receipt note makes is a document like any other (D3, D4, D6, D8, D21a).
+//! The EL created by a goods receipt is a document like any other (D3, D4, D6, D8, D21a).
 
 use serde_json::{Value, json};
 

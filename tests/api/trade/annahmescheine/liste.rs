@@ -1,4 +1,4 @@
-//! The list of goods-receipt notes, and who may read and write them (specification; D3, D14, D16).
+//! The list of goods receipts, and who may read and write them (specification; D3, D14, D16).
 
 use partnerd::rules::scope::Scope;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{PATH, assert_fields, post, weigh};
 use crate::harness::{Answer, Server};
 use crate::trade::lager::Mill;
 
-/// Notes of three days, in the order in which they are imported.
+/// Receipts of three days, in the order of import.
 const NOTES: &str = "belegnummer;status;lieferdatum;partner;artikelnummer;anliefermenge_kg\n\
     A;offen;2026-07-02;Hof;W;1\nB;abgerechnet;2026-07-03;Hof;W;1\nC;storniert;2026-07-02;Gut;R;1\n\
     D;offen;2026-07-01;Gut;R;1\nE;abgerechnet;2026-07-02;Hof;W;1\n";

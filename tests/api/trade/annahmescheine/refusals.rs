@@ -1,4 +1,4 @@
-//! What a goods-receipt note refuses, and that nothing is left of a refused one.
+//! Refusals of goods receipts, and that a refused one leaves nothing.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn storno_of_weighing(mill: &Mill<'_>, id: &str) -> crate::harness::Answer {
     mill.client.put(&format!("/api/v1/wiegungen/{id}/storno"), json!({"grund": "falsch"}))
 }
 
-/// Marks a note as cancelled, as only an import can.
+/// Marks a receipt as cancelled, as only an import can.
 fn cancel(mill: &Mill<'_>, belegnummer: &str) {
     let file = format!("belegnummer;status\n{belegnummer};storniert\n");
     let counts = mill.server.import(&mill.client, "annahmescheine", &file);
@@ -30,7 +30,7 @@ fn what_is_missing_is_named_by_its_code() {
         mill.client.post(PATH, body.clone()).refused(400, code);
         mill.client.post(PATH, and(body, json!({field: null}))).refused(400, code);
     }
-    // It is asked before anything is looked up (D19).
+    // Checked before anything is looked up (D19).
     for (body, code) in [
         (json!({"kundennummer": "Niemand", "anliefermenge_kg": 1}), "ARTIKEL_FEHLT"),
         (json!({"kundennummer": "Niemand", "artikelnr": "W"}), "FELD_FEHLT"),
@@ -73,7 +73,7 @@ fn what_a_note_names_must_be_there_and_agree() {
         assert!(mill.client.post(PATH, body.clone()).refused(400, code)["feld"].is_string(), "{body}");
     }
     assert_eq!(counts(&server), [0, 0, 0]);
-    // What agrees may be said twice, in any case and with blanks around it.
+    // The same partner or article may be given twice, in any case and with blanks around.
     let body = json!({"partner_id": hof, "kunden_id": hof, "kundennummer": " hof ", "artikel_id": wheat,
         "artikelnr": " w ", "anliefermenge_kg": 100});
     assert_eq!(mill.client.post(PATH, body).is(201)["belegnummer"], "AS-2026-00001");
@@ -143,7 +143,7 @@ fn a_weighing_stands_in_one_live_note() {
     post(&mill, json!({"wiegung_id": wiegung})).refused(400, "WIEGUNG_BEREITS_VERWENDET");
     cancel(&mill, "AS-2026-00001");
     assert_eq!(post(&mill, json!({"wiegung_id": wiegung})).is(201)["belegnummer"], "AS-2026-00002");
-    // A weighing that an EL brought in already is not brought in again.
+    // A weighing used by an EL cannot be used again.
     let used = weigh(&mill, json!({}));
     let item = json!({"artikelnr": "W", "fremde_charge_nr": "C1", "wiegung_id": used});
     mill.post("EL", item).is(201);
@@ -204,7 +204,7 @@ fn nothing_is_bought_from_a_partner_who_is_locked() {
     assert_eq!(post(&mill, body).is(201)["belegnummer"], "AS-2026-00001");
 }
 
-/// What a client can send (D21a).
+/// All fields that a client can send (D21a).
 const FIELDS: [&str; 22] = [
     "partner_id",
     "kunden_id",
@@ -274,7 +274,7 @@ fn the_note_that_a_weighing_stands_in_is_named() {
     assert_eq!(refusals[0]["feld"], "wiegung_id");
 }
 
-/// Ids of each kind of another company, and what they are here.
+/// Ids of each kind of another company, and the answers to them here.
 fn foreign_ids(other: &Mill<'_>) -> Vec<(&'static str, Value, &'static str)> {
     let (client, server) = (&other.client, other.server);
     server.import(client, "kunden", "kundennr;name;kunden_id\nFremd;Fremd;900\n");

@@ -1,4 +1,4 @@
-//! external_ref of goods-receipt notes (D19, D21a), and many of them at the same instant.
+//! external_ref of goods receipts (D19, D21a), and many receipts at the same instant.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ fn a_repeated_external_ref_gives_the_note_that_is_there() {
             "{more}"
         );
     }
-    // It is asked before what is required (D19).
+    // Checked before required fields (D19).
     let answer = mill.client.post(PATH, json!({"external_ref": "Silo 4711"}));
     assert_eq!((&answer.is(200)["id"], &answer.body["inhalt_abweichend"]), (&first.body["id"], &json!(true)));
     assert_eq!(counts(&server), [1, 1, 1]);
@@ -86,7 +86,7 @@ fn an_external_ref_is_stored_on_success_only_and_belongs_to_one_company() {
     let theirs = post(&other, with_delivery());
     assert_eq!(theirs.is(201)["belegnummer"], "AS-2026-00001");
     assert_ne!(theirs.body["id"], first.body["id"]);
-    // An empty one is none.
+    // A blank value counts as absent.
     for blank in ["", "  "] {
         post(&mill, and(with_delivery(), json!({"external_ref": blank}))).is(201);
     }

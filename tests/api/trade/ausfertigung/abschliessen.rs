@@ -1,4 +1,4 @@
-//! What finalising says, what it would say, and which documents became final without the e-invoice that they should have.
+//! Hints of finalising, the hints of a trial, and which documents became final without the e-invoice they should have.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn finalise(client: &Client, id: &str, query: &str) -> crate::harness::Answer {
     client.post(&format!("{BELEGE}/{id}/abschliessen{query}"), json!({}))
 }
 
-/// A document whose sheet lacks a letter, whose address does not fit, and which needs an e-invoice that cannot be written.
+/// A document whose sheet lacks a letter, whose address does not fit, and whose required e-invoice cannot be written.
 fn troubled(mill: &Client) -> Value {
     let long = "Genossenschaft der Müller und Bäcker im Landkreis ".repeat(5);
     let kunde = partner(mill, json!({"name": long.trim(), "plz": null, "ort": null}));
@@ -48,12 +48,12 @@ fn finalising_says_all_that_sheet_and_e_invoice_lack() {
     let uploaded = mill.post(BELEGE, troubled(&mill)).id();
     let uploaded = mill.post(&format!("{BELEGE}/{uploaded}/pdf"), json!({}));
     assert_eq!(of_sheet(&uploaded), TROUBLES);
-    // A delivery note has a sheet alone.
+    // A delivery note has only a sheet.
     let note = and(troubled(&mill), json!({"beleg_typ": "LS", "abschliessen": true}));
     assert_eq!(of_sheet(&mill.post(BELEGE, note)), ["ANSCHRIFT_GEKUERZT", "ZEICHEN_FEHLT"]);
 }
 
-/// Whatever a request could have written, but for the log of all requests.
+/// Everything that a request could have written, except the log of all requests.
 fn state(server: &Server) -> Vec<i64> {
     let tables = ["beleg_verlauf", "ausfertigung", "nachweis", "aenderung", "idempotenz"];
     let rows = tables.map(|table| server.sql(&format!("select count(*) from {table}")));
@@ -78,7 +78,7 @@ fn what_finalising_would_say_changes_nothing() {
         assert_eq!(of_sheet(&tried), TROUBLES);
         assert_eq!((state(&server), beleg(&mill, &id)), (before.clone(), shown.clone()));
     }
-    // The key was not spent: with it the document becomes final, and is tried afterwards as it is then.
+    // The key was not used up: with it the document becomes final, and later trials see it as final.
     let done = mill.send("POST", &path, &key, Some(b"{}"));
     assert_eq!(done.is(200)["status"], "abgeschlossen");
     assert!(done.body.get("ablehnungen").is_none() && !done.headers.contains_key("idempotency-replayed"));
@@ -106,7 +106,7 @@ fn what_would_be_refused_is_said_as_well() {
     assert_eq!(state(&server), before);
     mill.post(&format!("{BELEGE}/{id}/storno"), json!({"grund": "Versehen"})).is(200);
     assert_eq!(finalise(&mill, &id, "?pruefen=true").is(200)["ablehnungen"][0]["error"], "BELEG_STORNIERT");
-    // What does not concern the document itself is refused as always.
+    // Errors that do not concern the document itself are refused as always.
     finalise(&mill, &id, "?pruefen=vielleicht").refused(400, "PARAMETER_UNGUELTIG");
     finalise(&mill, "0197f3a0-0000-7000-8000-000000000000", "?pruefen=true").refused(404, "NICHT_GEFUNDEN");
     let path = format!("{BELEGE}/{id}/abschliessen?pruefen=true");
@@ -122,7 +122,7 @@ fn where_the_tax_depends_on_both_parties_a_missing_e_invoice_says_why_whatever_t
         let satz = if kategorie == "S" { 7 } else { 0 };
         json!([{"bezeichnung": "Kleie", "menge": 1, "ep_netto": 20, "mwst_satz": satz, "steuer_kategorie": kategorie}])
     };
-    // Nobody abroad needs one, nor anybody for 20 EUR.
+    // Partners abroad need none, and neither does an invoice over 20 EUR.
     let kunde = partner(&mill, json!({"staat": "AT", "plz": null, "ort": null, "ust_id": null}));
     for (kategorie, is_said) in
         [("K", true), ("AE", true), ("G", true), ("O", true), ("S", false), ("E", false), ("Z", false)]
@@ -137,7 +137,7 @@ fn where_the_tax_depends_on_both_parties_a_missing_e_invoice_says_why_whatever_t
         }
         erechnung(&mill, &created.id()).refused(404, "KEINE_ERECHNUNG");
     }
-    // Nor is it refused where e-invoices are a must.
+    // It is not refused either if e-invoices are mandatory.
     server.set(&mill, &[("e_rechnung", "pflicht")]);
     let body = document("RE", &kunde, "1", json!({"items": item("K"), "abschliessen": true}));
     mill.post(BELEGE, body).hints(CODE);
@@ -168,7 +168,7 @@ fn what_the_end_of_the_day_left_without_its_e_invoice_is_listed() {
     let (list, _) = list.split_once("<h2>").unwrap();
     assert!(list.contains(&number(&shown)) && list.contains("Kunde: plz"), "{list}");
     assert!(!list.contains(&number(&beleg(&mill, &whole))), "{list}");
-    // Who cancels it is done with it; its counter document lacks the same.
+    // Cancelling resolves it; the storno document lacks the same.
     let counter = super::storno(&mill, &lacking);
     mill.put(&format!("/api/v1/kunden/{nowhere}"), json!({"plz": "86650", "ort": "Wemding"})).is(200);
     let home = browser.get("/leitstand/f/1").is(200).text.clone();

@@ -1,5 +1,5 @@
-//! What sheet and e-invoice say of other papers: the invoice that is corrected, several deliveries, the partner of a
-//! storno, the flat rate of § 24 UStG.
+//! References to other papers on sheet and e-invoice: the corrected invoice, several deliveries, the partner
+//! of a storno, the flat rate of § 24 UStG.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,10 @@ fn a_correction_names_the_invoices_that_it_corrects() {
     let dated = |day: &str| finished(&mill, document("RE", &kunde, "1000", json!({"beleg_datum": day})));
     let (first, second) = (dated("2026-07-01"), dated("2026-07-03"));
     let numbers = [&first, &second].map(|id| number(&mill, id));
-    let minus = |bezug: Value| json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7, "bezug_beleg_id": bezug});
+    let minus = |bezug: Value| {
+        json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7,
+        "bezug_beleg_id": bezug})
+    };
     let items = json!([minus(json!(first)), minus(json!(second)), minus(json!(first))]);
     let open = mill.post(BELEGE, document("RE", &kunde, "1", json!({"items": items})));
     assert!(!open.is(201)["hinweise"].to_string().contains(MISSING));
@@ -44,7 +47,7 @@ fn a_correction_names_the_invoices_that_it_corrects() {
     assert!(texts(&written, "Content").contains(&format!("Berichtigung zu {said}").as_str()), "{written}");
     let shown = text(&sheet(&mill, &open.id()));
     assert!(shown.contains(&format!("wir berichtigen unsere Rechnungen {said}:")), "{shown}");
-    // Its own storno takes back the correction, not what that corrected.
+    // Its own storno refers to the correction, not to the corrected invoice.
     let counter = xml(&mill, &storno(&mill, &open.id()));
     assert_eq!(preceding(&counter), [(number(&mill, &open.id()), "20260710".to_owned())]);
 }
@@ -56,7 +59,10 @@ fn xrechnung_has_room_for_one_corrected_invoice_and_its_note_names_all() {
     let mill = firma(&server, "Mühle", &more);
     let amt = partner(&mill, json!({"e_rechnung": "xrechnung", "kaeuferreferenz": "991-01234-56"}));
     let named = [(); 2].map(|()| finished(&mill, document("RE", &amt, "1000", json!({}))));
-    let minus = |id: &String| json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7, "bezug_beleg_id": id});
+    let minus = |id: &String| {
+        json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7,
+        "bezug_beleg_id": id})
+    };
     let items: Vec<_> = named.iter().map(minus).collect();
     let written = xml(&mill, &finished(&mill, document("RE", &amt, "1", json!({"items": items}))));
     assert_eq!(preceding(&written).len(), 1);
@@ -78,7 +84,7 @@ fn an_invoice_below_zero_that_names_none_is_told_so() {
     mill.post(&format!("{path}/abschliessen"), json!({})).hints(MISSING);
     let at_once = mill.post(BELEGE, document("RE", &kunde, "-50", json!({"abschliessen": true})));
     assert_eq!(at_once.hint_codes().iter().filter(|code| *code == MISSING).count(), 1);
-    // An invoice, another document, and the supplier's own one have nothing to name.
+    // An invoice, another document type, and a supplier's invoice have nothing to reference.
     for (typ, amount) in [("RE", "50"), ("AN", "-50"), ("ER", "-50")] {
         let created = mill.post(BELEGE, document(typ, &kunde, amount, json!({})));
         assert!(!created.hint_codes().contains(&MISSING.to_owned()), "{typ}");
@@ -123,8 +129,9 @@ fn several_deliveries_give_first_and_last_day_and_each_line_names_its_own() {
         assert!(shown.contains(&format!("Lieferschein {line} vom 0")), "{line}: {shown}");
     }
     assert!(!shown.contains("Lieferdatum"), "one day would be wrong: {shown}");
-    // What the invoice says of its period itself stands.
-    let said = json!({"beleg_typ": "RE", "kundennummer": "Kd", "leistung_von": "2026-06-01", "leistung_bis": "2026-06-30",
+    // A period given by the invoice itself is kept.
+    let said = json!({"beleg_typ": "RE", "kundennummer": "Kd", "leistung_von": "2026-06-01",
+        "leistung_bis": "2026-06-30",
         "items": [{"bezeichnung": "Lagergeld", "menge": 1, "ep_netto": 80}], "abschliessen": true});
     let written = xml(&mill.client, &mill.client.post(BELEGE, said).id());
     assert!(written.contains("20260601") && written.contains("20260630"));
@@ -178,7 +185,8 @@ fn a_gutschrift_below_zero_names_the_one_that_it_corrects() {
     let credit =
         |more: Value| finished(&mill, and(document("ER", &hof, "1000", json!({"gutschrift": true})), more));
     let first = credit(json!({"beleg_datum": "2026-07-03"}));
-    let minus = json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7, "bezug_beleg_id": first});
+    let minus = json!({"bezeichnung": "Nachlass", "menge": 1, "ep_netto": -50, "mwst_satz": 7,
+        "bezug_beleg_id": first});
     let second = credit(json!({"items": [minus]}));
     let number = number(&mill, &first);
     let written = xml(&mill, &second);
@@ -210,7 +218,7 @@ fn a_storno_names_the_partner_as_the_document_has_kept_him() {
     assert!(!written.contains("Nord") && !shown.contains("Nord"));
     assert_eq!(texts(&written, "BuyerReference"), ["991-01234-56"]);
     assert!(written.contains(":xrechnung_3.0"), "the profile of what it takes back");
-    // The control: a new document says what holds now.
+    // Control: a new document uses the current data.
     let new = finished(&mill, document("RE", &kunde, "1000", json!({})));
     assert!(xml(&mill, &new).contains("Hofladen Nord AG"));
 }

@@ -1,4 +1,4 @@
-//! Sheets over HTTP (D25): what they say, where they are, and why there is none.
+//! Sheets over HTTP (D25): their contents, their place, and reasons why there is none.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::trade::lager::Mill;
 
 const UPLOAD: &str = "JVBERi0xLjQKJSVFT0YK";
 
-/// As a German letter writes a number of the interface: `-1234.50` is `−1.234,50`, with these decimals at least.
+/// Formats a number of the interface as in a German letter: `-1234.50` is `−1.234,50`, with at least these decimals.
 fn german(number: &str, decimals: usize) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("\u{2212}", digits));
     let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
@@ -30,7 +30,7 @@ fn german(number: &str, decimals: usize) -> String {
     }
 }
 
-/// Each number of a document, as its sheet has to say it.
+/// All numbers of a document as they must appear on its sheet.
 fn numbers(beleg: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut found = vec![text(&beleg["beleg_nummer"])];
@@ -131,7 +131,7 @@ fn where_there_is_no_sheet_or_e_invoice_the_reason_is_said() {
     assert!(text(&sheet(&mill, &incomplete)).contains("1.070,00"), "it has a sheet");
 }
 
-/// What the polling list says of the archive of a document.
+/// The archive of a document according to the polling list.
 fn archive(client: &Client, id: &str) -> Value {
     let polled = client.get("/api/v1/dokumente?since=2026-07-01");
     let row = polled.is(200).as_array().unwrap().iter().find(|row| row["id"] == id).unwrap().clone();
@@ -155,14 +155,14 @@ fn the_sheet_is_the_first_entry_of_the_archive() {
     let drawn = mill.get(&path);
     assert_eq!(drawn.is(200)["erstellt_am"], "2026-07-10T10:00:00.000Z");
     server.set_clock("2026-07-10T11:00:00Z");
-    // Without a file it is the sheet that is archived, and it is already.
+    // Without an uploaded file the sheet is archived, and it is already.
     let again = mill.post(&path, json!({}));
     assert_eq!((&again.is(200)["pdf_archiv_count"], &again.body["sha256"]), (&json!("1"), &Value::Null));
     let uploaded = mill.post(&path, json!({"datei_base64": UPLOAD}));
     assert_eq!(uploaded.is(201)["pdf_archiv_count"], "2");
     assert_eq!(archive(&mill, &id), json!(["2", "2026-07-10T11:00:00.000Z", true]));
     assert_eq!(mill.get(&path).is(200)["datei_base64"], UPLOAD, "the newest upload is served");
-    // An upload that finalises comes behind the sheet, too.
+    // An upload that finalises is stored after the sheet, too.
     let open = mill.post(BELEGE, document("RE", &kunde, "1000", json!({}))).id();
     let uploaded = mill.post(&format!("{BELEGE}/{open}/pdf"), json!({"datei_base64": UPLOAD}));
     assert_eq!(uploaded.is(201)["pdf_archiv_count"], "2");
@@ -250,7 +250,7 @@ fn an_open_document_has_a_draft() {
     mill.put(&format!("{BELEGE}/{id}"), json!({"notizen": "Bitte Palette tauschen"})).is(200);
     assert!(text(&pdf(&mill, &path).bytes).contains("Palette tauschen"));
     assert_eq!(beleg(&mill, &id)["status"], "offen");
-    // An upload that left it open is not what is asked for.
+    // An upload that left the document open is not served.
     mill.post(&format!("{BELEGE}/{id}/pdf"), json!({"datei_base64": UPLOAD, "abschliessen": false})).is(201);
     assert!(letters(&pdf(&mill, &path).bytes).contains("ENTWURF"));
     let counter = finished(&mill, document("RE", &kunde, "1000", json!({})));
@@ -331,7 +331,7 @@ fn what_could_have_no_sheet_does_not_become_final() {
         let body = json!({"beleg_typ": "AN", "kunden_id": kunde, "items": items, "abschliessen": is_final});
         mill.post(BELEGE, body)
     };
-    // Bodies have 1 MiB: the longest texts come from articles.
+    // Bodies are limited to 1 MiB, so the longest texts come from articles.
     let rows: String = (0..1_000)
         .map(|n| {
             format!(
@@ -348,7 +348,7 @@ fn what_could_have_no_sheet_does_not_become_final() {
     assert!(refused.refused(400, "TEXT_ZU_LANG")["message"].as_str().unwrap().contains("1500 Seiten"));
     assert_eq!(mill.get(&format!("{BELEGE}/{}", long.id())).is(200)["status"], "offen");
 
-    // What fits is final and has its sheet, however it is broken.
+    // A text that fits makes a final document with a sheet, however its lines break.
     let id = post(200, &"Wort ".repeat(700), true).id();
     mill.get(&format!("{BELEGE}/{id}/pdf")).is(200);
     let short: Vec<_> = (0..20).map(|n| json!({"artikelnr": format!("A{n}"), "menge": 1})).collect();
@@ -386,7 +386,7 @@ fn the_company_says_its_own_words_and_an_offer_until_when_it_holds() {
     assert!(shown(&new("ER", json!({"gutschrift": true}))).contains("Danke für Ihr Getreide."));
     let delivery = shown(&new("LS", json!({})));
     assert!(delivery.contains("Bitte sofort prüfen.") && !delivery.contains("Es grüßt Sie"), "{delivery}");
-    // What takes back or corrects does not thank.
+    // Documents that cancel or correct others contain no thanks.
     for id in [
         storno(&mill, &invoice),
         new(
@@ -398,7 +398,7 @@ fn the_company_says_its_own_words_and_an_offer_until_when_it_holds() {
         let said = shown(&id);
         assert!(!said.contains("Danke für Ihren Einkauf."), "{said}");
     }
-    // A final document keeps the words that held then.
+    // A final document keeps its original texts.
     server.set(&mill, &[("text_nach_re", "Neue Worte."), ("gruss", "")]);
     assert_eq!(shown(&invoice), said);
     let said = shown(&new("RE", json!({})));

@@ -1,4 +1,4 @@
-//! The invoices of the corpus, posted: what their e-invoices say is official.
+//! The invoices of the corpus, posted: their e-invoices contain the official values.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{BELEGE, firma, keep, partner, texts, xml};
 use crate::harness::{Client, Server, data};
 use crate::trade::lager::and;
 
-/// The request of a case, to a partner, with the categories that are official for rates of 0 %.
+/// The request for a case, to a partner, with the official categories for rates of 0 %.
 fn request(case: &Value, kunde: &str) -> Value {
     let mut body =
         and(case["request"].clone(), json!({"beleg_typ": "RE", "kunden_id": kunde, "abschliessen": true}));
@@ -23,7 +23,7 @@ fn request(case: &Value, kunde: &str) -> Value {
     body
 }
 
-/// An amount in cents; a turned sign is turned back (D26, type 381).
+/// An amount in cents; a reversed sign is reversed back (D26, type 381).
 fn cents(amount: &str, is_turned: bool) -> i64 {
     let (whole, rest) = amount.split_once('.').unwrap_or((amount, ""));
     let cents: i64 = format!("{whole}{rest:0<2}").parse().unwrap();

@@ -1,4 +1,4 @@
-//! Who needs an e-invoice, and what follows where something is missing (D26).
+//! Who needs an e-invoice, and what happens if data are missing (D26).
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,12 +11,12 @@ use crate::trade::lager::and;
 const CODE: &str = "ERECHNUNG_UNVOLLSTAENDIG";
 const PDF: &str = "JVBERi0xLjQKJSVFT0YK";
 
-/// A German firm whose place nobody entered.
+/// Creates a German firm without a place.
 fn incomplete(mill: &Client) -> String {
     partner(mill, json!({"plz": null, "ort": null}))
 }
 
-/// The ways to make a document final, each with a new one: its id, and what was answered.
+/// Makes a new document final in each possible way; returns its id and the answer.
 fn ways(mill: &Client, kunde: &str) -> [(&'static str, String, Answer); 2] {
     let open = || mill.post(BELEGE, document("RE", kunde, "1000", json!({}))).id();
     let (by_itself, by_upload) = (open(), open());
@@ -60,7 +60,7 @@ fn the_company_chooses_what_follows_where_data_are_missing() {
         assert_eq!(beleg(&mill, &id)["status"], "offen", "{way}");
     }
     assert_eq!(count(&server, "beleg_pdf"), before.1, "nothing is archived");
-    // What was missing is entered.
+    // The missing data are added.
     let open = mill.post(BELEGE, document("RE", &kunde, "1000", json!({}))).id();
     mill.put(&format!("/api/v1/kunden/{kunde}"), json!({"plz": "86650", "ort": "Wemding"})).is(200);
     mill.post(&format!("{BELEGE}/{open}/abschliessen"), json!({})).is(200);
@@ -90,7 +90,7 @@ fn a_storno_is_never_refused() {
     assert_eq!(answer.is(200)["status"], "storniert");
 }
 
-/// What a partner is, the gross sum in cents, and whether data that are missing matter.
+/// The kind of partner, the gross sum in cents, and whether missing data matter.
 #[test]
 fn who_needs_an_e_invoice() {
     let server = Server::start();
@@ -111,7 +111,7 @@ fn who_needs_an_e_invoice() {
         (person(json!({"partner_typen": ["kunde", "lieferant"]})), "1000", true),
         (nowhere(json!({"staat": "AT", "ust_id": "ATU12345675"})), "1000", false),
         (nowhere(json!({"e_rechnung": "aus"})), "1000", false),
-        // 233.64 and 7 % are 249.99, 233.65 and 7 % are 250.01; 250.00 at 0 % is an amount up to 250.
+        // 233.64 and 7 % are 249.99, 233.65 and 7 % are 250.01; 250.00 at 0 % counts as up to 250.
         (nowhere(json!({})), "233.64", false),
         (nowhere(json!({})), "233.65", true),
         (nowhere(json!({})), "-233.64", false),
@@ -128,7 +128,7 @@ fn who_needs_an_e_invoice() {
     let item = json!([{"bezeichnung": "Porto", "menge": 1, "ep_netto": 250, "mwst_satz": 0,
         "steuer_kategorie": "E"}]);
     finished(&mill, document("RE", &incomplete(&mill), "1", json!({"items": item})));
-    // Whoever needs none gets one where nothing is missing.
+    // A partner who needs none still gets one if nothing is missing.
     let id = finished(&mill, document("RE", &partner(&mill, json!({"anrede": "Herr"})), "10", json!({})));
     assert!(xml(&mill, &id).contains("Futterweizen"));
 }
@@ -165,7 +165,7 @@ fn the_end_of_the_day_leaves_open_what_lacks_something_and_goes_on() {
     let (mill, open, last) = {
         let mill = firma(&server, "Mühle", &[("e_rechnung", "pflicht")]);
         let kunde = incomplete(&mill);
-        // One call looks at a hundred.
+        // One call checks a hundred.
         let create = |kunde: &str| mill.post(BELEGE, document("RE", kunde, "1000", json!({}))).id();
         let open: Vec<_> = (0..103).map(|_| create(&kunde)).collect();
         let last = create(&partner(&mill, json!({})));

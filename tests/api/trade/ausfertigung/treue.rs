@@ -1,4 +1,4 @@
-//! What left the house stays as it was (D24): master data change, servers restart, and what somebody alters is named.
+//! Outgoing papers never change (D24): master data change, servers restart, and any tampering is reported.
 
 use std::path::PathBuf;
 
@@ -60,13 +60,13 @@ fn master_data_that_change_leave_what_was_written_as_it_is() {
     server.restart();
     let client = server.client(client.tenant, client.key);
     assert!(files(&client, &ids) == before, "after a restart");
-    // The control: a new document says what holds now.
+    // Control: a new document uses the current data.
     let new = client.post(BELEGE, document("RE", &partner(&client, json!({})), "10", json!({}))).id();
     client.post(&format!("{BELEGE}/{new}/abschliessen"), json!({})).is(200);
     assert!(text(&sheet(&client, &new)).contains("Neue Mühle AG"));
 }
 
-/// A copy of the database of a server, with its secret.
+/// Copies the database of a server, with its secret.
 fn copy(server: &Server, name: &str) -> PathBuf {
     let file = server.database.with_file_name(format!("{name}.db"));
     let target = file.to_str().unwrap();
@@ -76,7 +76,7 @@ fn copy(server: &Server, name: &str) -> PathBuf {
     file
 }
 
-/// Plain SQL; triggers do not hinder it, and stand there afterwards as before.
+/// Runs plain SQL without triggers, and restores them afterwards.
 fn alter(file: &PathBuf, statement: &str) {
     let connection = Connection::open(file).unwrap();
     let names = |sql: &str| -> Vec<String> {

@@ -135,7 +135,7 @@ fn a_cancelled_document_still_takes_a_pdf() {
     }
 }
 
-/// A statement on the database file itself; whether it was carried out.
+/// Runs a statement on the database file itself; returns whether it succeeded.
 fn execute(server: &Server, statement: &str) -> bool {
     partnerd::platform::db::file::connection::open_writer(&server.database)
         .unwrap()
@@ -168,7 +168,7 @@ fn check_finds_a_finalised_document_that_was_tampered_with() {
     for typ in ["RE", "LS", "RE"] {
         mill.finalise(&create(&mill, typ));
     }
-    // Whoever tampers removes the triggers first.
+    // A tamperer would remove the triggers first.
     let triggers = "from sqlite_master where type = 'trigger' and tbl_name in ('beleg', 'beleg_position')";
     let joined = |column: &str| -> String {
         server.sql(&format!("select coalesce(group_concat({column}, ';'), '') {triggers}"))

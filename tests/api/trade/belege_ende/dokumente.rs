@@ -17,7 +17,7 @@ fn numbers(answer: &Answer) -> Vec<String> {
     rows.iter().map(|row| row["beleg_nummer"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A finalised document.
+/// Creates a finalised document.
 fn finalised(mill: &Mill<'_>, typ: &str) -> String {
     let id = create(mill, typ);
     mill.finalise(&id);
@@ -33,7 +33,7 @@ fn since_begins_at_midnight_in_berlin() {
     for row in rows {
         let (since, from) = (row["since"].as_str().unwrap(), row["ab_utc"].as_str().unwrap());
         let mill = Mill::with(&server, since, &[]);
-        // Every one of these instants is a full hour.
+        // Each of these instants is a full hour.
         let before = format!("{}{:02}:59:59.999Z", &from[..11], from[11..13].parse::<u8>().unwrap() - 1);
         for at in [before.as_str(), from] {
             server.set_clock(at);
@@ -146,7 +146,7 @@ fn typen_and_status_select() {
 fn the_next_since_brings_the_last_row_once_more_and_then_what_is_new() {
     let server = Server::start();
     let mill = Mill::of(&server);
-    // The clock stands still: events differ all the same.
+    // The clock stands still, but the events still differ.
     let ids: Vec<String> = (0..4).map(|_| finalised(&mill, "RE")).collect();
     let next = |answer: &Answer| answer.headers["x-next-since"].clone();
     let page = poll(&mill, "since=2026-07-10&limit=2");
@@ -158,7 +158,7 @@ fn the_next_since_brings_the_last_row_once_more_and_then_what_is_new() {
     let last = next(&page);
     let page = poll(&mill, &format!("since={last}"));
     assert_eq!((numbers(&page), next(&page)), (vec!["RE-2026-00004".to_owned()], last.clone()));
-    // A clock that goes back loses nothing.
+    // A clock that goes back loses no events.
     server.set_clock("2026-07-10T09:00:00Z");
     tell(&mill, &ids[0], "pdf", json!({"datei_base64": "JVBERi0xLjQgZWlucw=="})).is(201);
     finalised(&mill, "RE");

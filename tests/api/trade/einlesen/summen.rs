@@ -1,4 +1,4 @@
-//! What a proposal comes to, and when no ER is made of it (D28).
+//! The sums of a proposal, and when no ER can be created from it (D28).
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn supplied(server: &Server) -> Client {
     mill(server, json!({"ust_id": "DE123456789"})).0
 }
 
-/// The invoice without lines and tax groups, as the profile MINIMUM has it.
+/// The invoice without lines and tax groups, as in the profile MINIMUM.
 fn minimum(sums: [&'static str; 3]) -> String {
     let xml = Rechnung { sums, ..Rechnung::new("") }.xml();
     let (begin, rest) = xml.split_once("<TaxSubtotal>").unwrap();
@@ -17,21 +17,21 @@ fn minimum(sums: [&'static str; 3]) -> String {
     format!("{begin}{}</Invoice>", rest.split("<InvoiceLine>").next().unwrap())
 }
 
-/// The invoice with an amount by which what is to be paid was rounded.
+/// The invoice with a rounding of the amount due.
 fn rounded(amount: &str) -> String {
     let rounding = format!("<PayableRoundingAmount>{amount}</PayableRoundingAmount><TaxInclusiveAmount>");
     Rechnung::new(&eigene_nr("W")).xml().replace("<TaxInclusiveAmount>", &rounding)
 }
 
-/// Net, tax and gross of each invoice without lines, the rate that follows, and whether an ER is made of it.
+/// Net, tax and gross of each invoice without lines, the rate that follows, and whether an ER is created.
 const MINIMUM: &[([&str; 3], Option<&str>)] = &[
     (["1234.56", "234.57", "1469.13"], Some("19.00")),
     (["1234.56", "86.42", "1320.98"], Some("7.00")),
     (["1234.56", "96.30", "1330.86"], Some("7.80")),
-    // A rate of another year, where none of the day gives the tax.
+    // A rate of another year, if none of that day yields the tax.
     (["1234.56", "197.53", "1432.09"], Some("16.00")),
     (["1234.56", "0.00", "1234.56"], Some("0.00")),
-    // A cent off, two rates in one sum, and so little that two rates give it.
+    // Off by a cent, two rates in one sum, and an amount so small that two rates yield it.
     (["1234.56", "234.58", "1469.14"], None),
     (["1234.56", "150.00", "1384.56"], None),
     (["0.50", "0.04", "0.54"], None),
@@ -139,7 +139,7 @@ fn what_an_amount_to_pay_was_rounded_by_is_an_item_without_tax() {
     );
 }
 
-/// Gross that is printed, and whether an ER of 2140.00 is made of it.
+/// The printed gross, and whether an ER over 2140.00 is created.
 #[test]
 fn an_invoice_whose_gross_is_another_is_not_made() {
     let server = Server::start();
@@ -157,7 +157,7 @@ fn an_invoice_whose_gross_is_another_is_not_made() {
             assert_eq!(server.sql::<i64>("select count(*) from anhang"), before);
         }
     }
-    // What was rounded belongs to what is to be paid.
+    // The rounding belongs to the amount due.
     create(&mill, rounded("0.06").as_bytes(), None).is(201);
     let xml = rounded("0.06").replace("2140.00", "2140.06");
     create(&mill, xml.as_bytes(), None).refused(400, "WERT_UNGUELTIG");
@@ -191,7 +191,7 @@ fn a_total_that_no_price_gives_is_kept_by_an_item_behind_the_line() {
     assert_eq!(create(&mill, rechnung.xml().as_bytes(), None).is(201)["summe_brutto"], "1070005.62");
 }
 
-/// The 76 invoices with official totals, posted as a file each: what is proposed comes to them.
+/// The 76 invoices with official totals, each posted as a file: the proposal has the same totals.
 #[test]
 fn invoices_with_official_totals_are_proposed_with_them() {
     let server = Server::start();
@@ -244,7 +244,7 @@ fn the_printed_tax_groups_are_those_of_the_er() {
     let mill = supplied(&server);
     let zeilen = zeile(&eigene_nr("W"), "3", "33.35", "100.05");
     let sums = ["100.05", "7.01", "107.06"];
-    // The tax as the sum of the lines' own would be 7.00.
+    // The sum of the tax of each line would be 7.00.
     let rechnung = Rechnung { zeilen, sums, ..Rechnung::new("") };
     let answer = read(&mill, &rechnung);
     let printed = json!([{"mwst_satz": "7.00", "basis": "100.05", "steuer": "7.01"}]);
@@ -255,7 +255,7 @@ fn the_printed_tax_groups_are_those_of_the_er() {
     assert_eq!(made.body["summen"]["vorschlag"]["summe_brutto"], "107.06");
     let beleg = mill.get(&format!("/api/v1/belege/{}", made.body["id"].as_str().unwrap()));
     assert_eq!(beleg.is(200)["steuergruppen"], printed);
-    // What is printed and far from what the lines come to makes no ER.
+    // If the printed sums are far from those of the lines, no ER is created.
     let far = rechnung.xml().replace("7.01", "7.20");
     mill.post(EINLESEN, body(far.as_bytes())).hints("VORSCHLAG_UNVOLLSTAENDIG");
     assert_eq!(create(&mill, far.as_bytes(), None).refused(400, "WERT_UNGUELTIG")["feld"], "steuergruppen");

@@ -1,5 +1,5 @@
-//! `import dsfinvk`: the export of two registers, as a folder and as a zip (D22). What is expected
-//! was computed by hand from tests/data/kasse/dsfinvk.
+//! `import dsfinvk`: the export of two cash registers, as a folder and as a zip (D22). Expected values were
+//! computed by hand from tests/data/kasse/dsfinvk.
 
 mod aufgehoben;
 mod zahlen;
@@ -35,7 +35,7 @@ fn fixture(file: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kasse/dsfinvk").join(file)).unwrap()
 }
 
-/// A folder with the export, each file as `change` leaves it; what it makes none is left out.
+/// Writes a folder with the export, each file changed by `change`; files for which it returns `None` are left out.
 fn export(server: &Server, name: &str, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) -> PathBuf {
     let folder = server.database.with_file_name(name);
     fs::create_dir_all(&folder).unwrap();
@@ -47,14 +47,14 @@ fn export(server: &Server, name: &str, change: impl Fn(&str, Vec<u8>) -> Option<
     folder
 }
 
-/// The same bytes with a text replaced, which must be there.
+/// Replaces a text, which must exist, in the bytes.
 fn replaced(bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     assert!(text.contains(from), "no {from} in {text}");
     text.replace(from, to).chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect()
 }
 
-/// The export with a text replaced in one file.
+/// Writes the export with a text replaced in one file.
 fn with(server: &Server, name: &str, changed: &str, from: &str, to: &str) -> PathBuf {
     export(server, name, |file, bytes| Some(if file == changed { replaced(bytes, from, to) } else { bytes }))
 }
@@ -76,7 +76,7 @@ fn import(server: &Server, mill: &Client, path: &Path, more: &[&str]) -> Import 
     run(server, &[&arguments[..], more].concat())
 }
 
-/// A company that has one of the articles by its number, one by its EAN, and one of the customers.
+/// Creates a company with one of the articles by its number, one by its EAN, and one of the customers.
 fn shop(server: &Server) -> Client {
     let mill = server.company("Mühle");
     let artikel = "artikelnummer;bezeichnung;ean\nM100;Dinkelmehl;\nKAESE;Bergkäse;4099999000016\n";
@@ -140,7 +140,7 @@ fn the_receipts_of_two_registers_come_as_they_were_printed() {
     }
     assert!(!imported.said().contains("UMS_BRUTTO"), "{}", imported.said());
     let receipt = |nr: &str, field: &str| column(&mill, &format!("bon_nr={nr}&limit=1"), field)[0].clone();
-    // The cash day is that of the end in Berlin, whatever the closing, and however it is written.
+    // The cash day is the day of the end in Berlin, whatever the closing, and however it is written.
     for (nr, datum, kassiert_at, zahlart) in [
         ("K1-101", "2020-12-31", "2020-12-31T22:59:59.000Z", "bar"),
         ("K1-103", "2021-01-01", "2020-12-31T23:30:00.000Z", "ec"),
@@ -162,7 +162,7 @@ fn the_receipts_of_two_registers_come_as_they_were_printed() {
         json!([receipt("K1-104", "storniert"), receipt("K1-104", "storno_von_bon_id")]),
         json!([false, null])
     );
-    // All three begin with BON_ID 1 in closing 1 or 2: each is a receipt of its own.
+    // All three have BON_ID 1 in closing 1 or 2: each is a separate receipt.
     let ids = ["K1-101", "K1-104", "K2-101"].map(|nr| receipt(nr, "bon_id").to_string());
     assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), 3);
     let kunde = mill.get("/api/v1/kunden").body["data"][0]["id"].clone();
@@ -173,7 +173,7 @@ fn the_receipts_of_two_registers_come_as_they_were_printed() {
     assert_eq!(fields("K1-101"), json!(["M100", "4012345678901", true]));
     assert_eq!(fields("K2-101"), json!(["KAESE", "4099999000016", true]));
     assert_eq!(fields("K1-103"), json!(["S200", null, false]));
-    // Again, from the folder or from a zip: nothing is different.
+    // Importing again, from the folder or from a zip, changes nothing.
     let before = list(&mill, "");
     counts(&import(&server, &mill, &folder, &[]), [0, 0, 12]);
     let files: Vec<_> = FILES.map(|file| (format!("Export 2021/{file}"), fixture(file))).to_vec();
@@ -182,7 +182,7 @@ fn the_receipts_of_two_registers_come_as_they_were_printed() {
     counts(&import(&server, &mill, &zip, &[]), [0, 0, 12]);
     counts(&import(&server, &mill, &zip, &["--in-parts"]), [0, 0, 12]);
     assert_eq!(list(&mill, ""), before);
-    // Another company has receipts of its own.
+    // Another company has its own receipts.
     let other = server.company("Andere");
     counts(&import(&server, &other, &zip, &[]), [12, 0, 0]);
     assert_eq!(lines(&other), expected());
@@ -202,7 +202,7 @@ fn commas_points_and_missing_references_are_read() {
     fs::rename(&plain, below.join("a/b")).unwrap();
     counts(&import(&server, &mill, &below, &[]), [12, 0, 0]);
     assert_eq!(lines(&mill), expected());
-    // Without reversals there may be no file of references.
+    // Without reversals the file of references may be missing.
     let none = export(&server, "none", |file, bytes| match file {
         "references.csv" => None,
         "transactions.csv" => Some(replaced(bytes, ";;K1;1;", ";;K1;0;")),
@@ -292,7 +292,7 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
     import(&server, &mill, &zipped(&server, "twice.zip", &twice), &[]).refused(&["zwei Dateien lines.csv"]);
     import(&server, &mill, &no_zip, &[]).refused(&["no.zip", "zip"]);
     import(&server, &mill, Path::new("nowhere"), &[]).refused(&["nowhere"]);
-    // Small as a zip, too large unpacked.
+    // Small as a zip, too large when unpacked.
     let bomb = zipped(&server, "bomb.zip", &[("lines.csv", vec![b'0'; 257 << 20])]);
     assert!(fs::metadata(&bomb).unwrap().len() < 1 << 20);
     import(&server, &mill, &bomb, &[]).refused(&["bomb.zip", "256 MiB"]);
@@ -302,7 +302,7 @@ fn what_an_export_lacks_is_named_and_nothing_is_stored() {
 #[test]
 fn a_reversal_of_lines_means_their_receipt_and_of_several_receipts_none() {
     let server = Server::start();
-    // POS_ZEILE names a line; what is blank of the target is that of the row itself.
+    // POS_ZEILE names a line; blank target fields are those of the row itself.
     for (name, references, storno_von) in [
         ("line", "2;3;1;Transaktion;;x;;;2\r\nK1;x;2;3;2;Transaktion;;x;K1;2;2", json!(REVERSED)),
         ("whole", "2;3;1;Transaktion;;x;;;1\r\nK1;x;2;3;;Transaktion;;x;K1;2;2", json!(REVERSED)),
@@ -362,7 +362,7 @@ fn a_row_that_has_not_one_cell_for_each_column_is_refused_by_its_line() {
         import(&server, &mill, &folder, &[]).refused(&[&[file][..], &named].concat());
     }
     assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
-    // In quotes a separator is a part of the text.
+    // A separator in quotes is part of the text.
     let quoted = with(&server, "quoted", "transactions.csv", ";Hof Meier;K-1;", ";\"Meier; K-77\";K-1;");
     counts(&import(&server, &mill, &quoted, &[]), [12, 0, 0]);
     let kunde = mill.get("/api/v1/kunden").body["data"][0]["id"].clone();

@@ -1,4 +1,4 @@
-//! `import barverkaeufe`: keys, amounts, reversals, and what is refused (D7, D22).
+//! `import barverkaeufe`: keys, amounts, reversals, and refusals (D7, D22).
 
 use partnerd::platform::db::file::connection::open_writer;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn amounts_that_a_line_leaves_out_are_computed_and_its_own_are_kept() {
     let server = Server::start();
     let mill = server.company("Mühle");
     let table = [
-        // What the line says, then gesamt, steuer, netto.
+        // The line of the file, then gesamt, steuer, netto.
         (json!({}), ["3.80", "0.61", "3.19"]),
         (json!({"menge": 3, "einzelpreis": "0.333333", "mwst_satz": 7}), ["1.00", "0.07", "0.93"]),
         (json!({"menge": "-1.5", "einzelpreis": "2.47"}), ["-3.71", "-0.59", "-3.12"]),
@@ -62,7 +62,7 @@ fn a_line_is_found_by_its_place_and_changes_only_in_what_is_sent() {
     let after = list(&mill, "");
     assert_eq!(json!([after[0]["gesamt"], after[0]["steuer"]]), json!(["1.00", "0.16"]));
     assert_eq!((&after[0]["zahlart"], &after[1]), (&json!("bar"), &before[1]));
-    // Another register or number is another receipt; a third line is added to the first.
+    // Another register or number makes another receipt; a third line is added to the first.
     let file = [
         json!({"kasse_id": K1}),
         json!({"kasse_id": K1, "bezeichnung": "Brot"}),
@@ -84,12 +84,12 @@ fn a_line_is_found_by_its_id_wherever_it_stands() {
     let mill = server.company("Mühle");
     let line =
         |id: i64, bon: &str, text: &str| json!({"id": id, "bon_id": bon, "bon_nr": bon, "bezeichnung": text});
-    // Lines with ids need not stand together.
+    // Lines with ids need not be consecutive.
     let file = [line(5, BON, "a"), line(7, OTHER, "b"), line(2, BON, "c")];
     counts(&take(&server, &mill, &file), [3, 0, 0]);
     let again = [line(2, BON, "c"), line(5, BON, "a"), line(7, OTHER, "B")];
     counts(&take(&server, &mill, &again), [0, 1, 2]);
-    // A known line needs nothing but its id.
+    // A known line needs only its id.
     let text = json!([{"id": 5, "bezeichnung": "neu", "steuer": "0.50"}]).to_string();
     counts(&import(&server, &mill, "barverkaeufe", &text), [0, 1, 0]);
     let changed = list(&mill, &format!("bon_nr={BON}"))[1].clone();
@@ -97,7 +97,7 @@ fn a_line_is_found_by_its_id_wherever_it_stands() {
         json!([changed["bezeichnung"], changed["steuer"], changed["gesamt"]]),
         json!(["neu", "0.50", "3.80"])
     );
-    // The next line without an id gets the next one.
+    // The next line without an id gets the next number.
     counts(&take(&server, &mill, &[json!({"bon_nr": "neu"})]), [1, 0, 0]);
     assert_eq!(column(&mill, "bon_nr=neu", "id"), json!([8]));
     for (file, column) in [
@@ -126,14 +126,14 @@ fn a_receipt_is_reversed_when_its_reversals_add_up_to_it() {
     // The reversal comes first.
     counts(&take(&server, &mill, &[storno(STORNO, 7, "2.00"), sale(7, "2.00"), sale(19, "3.00")]), [3, 0, 0]);
     assert_eq!(reversed(), json!([false, false]));
-    // The sum is 0, but not that of each rate.
+    // The total is 0, but not the sum of each rate.
     counts(&take(&server, &mill, &[storno(REST, 7, "3.00")]), [1, 0, 0]);
     assert_eq!(reversed(), json!([false, false]));
     counts(&take(&server, &mill, &[storno(REST, 19, "3.00")]), [0, 1, 0]);
     assert_eq!(reversed(), json!([true, true]));
     assert_eq!(column(&mill, &format!("bon_nr={REST}"), "storniert"), json!([false]));
     counts(&take(&server, &mill, &[storno(REST, 19, "3.00")]), [0, 0, 1]);
-    // It is no longer reversed when the receipt grows, or when the reversal means another one.
+    // It no longer counts as reversed once the receipt grows, or the reversal refers to another one.
     let grown = [sale(7, "2.00"), sale(19, "3.00"), sale(19, "1.00")];
     counts(&take(&server, &mill, &grown), [1, 0, 2]);
     assert_eq!(reversed(), json!([false, false, false]));
@@ -199,7 +199,7 @@ fn what_contradicts_itself_or_is_missing_is_refused_by_its_line() {
         let refused = import(&server, &mill, "barverkaeufe", &each_line(&lines));
         refused.refused(&[line, column, code]);
     }
-    // The lines of a receipt agree on it; what one leaves out the others say.
+    // The lines of a receipt must agree; a field omitted in one is taken from the others.
     for (field, one, other) in [
         ("kassiert_at", "2026-07-01T12:00:00Z", "2026-07-01T14:00:01+02:00"),
         ("art", "verkauf", "storno"),
@@ -209,7 +209,7 @@ fn what_contradicts_itself_or_is_missing_is_refused_by_its_line() {
         let refused = import(&server, &mill, "barverkaeufe", &each_line(&lines));
         refused.refused(&["Zeile 3", field, "FELD_WIDERSPRUCH"]);
     }
-    // Their places are their keys, so lines without id stand together.
+    // Lines without id are identified by their place, so they must be consecutive.
     let apart = [row(json!({})), row(json!({"bon_nr": "2"})), row(json!({}))];
     import(&server, &mill, "barverkaeufe", &each_line(&apart)).refused(&["Zeile 3", "beieinander"]);
     let named_in_two_ways = [row(json!({"bon_id": BON})), row(json!({}))];
@@ -218,7 +218,7 @@ fn what_contradicts_itself_or_is_missing_is_refused_by_its_line() {
     // The same instant in two spellings is no contradiction.
     let agreed = [json!({}), json!({"kassiert_at": "2026-07-01T14:00:00+02:00", "zahlart": null})];
     counts(&take(&server, &mill, &agreed), [2, 0, 0]);
-    // One number for several receipts of a register: only the id tells them apart.
+    // One number for several receipts of a register: only the id distinguishes them.
     let same = [json!({"bon_id": BON, "bon_nr": "7"}), json!({"bon_id": OTHER, "bon_nr": "7"})];
     counts(&take(&server, &mill, &same), [2, 0, 0]);
     take(&server, &mill, &[json!({"bon_nr": "7"})]).refused(&["Zeile 1", "bon_id", "mehrere Bons"]);
@@ -239,7 +239,7 @@ fn a_receipt_whose_register_is_named_only_once_is_the_same() {
             counts(&take(&server, &mill, file), [0, 0, 2]);
         }
         assert_eq!(column(&mill, "", "kasse_id"), json!([K1, K1]), "{name}");
-        // Two registers may give the same number; then it is not enough.
+        // Two registers may use the same number; then the number is not enough.
         counts(&take(&server, &mill, &[json!({"kasse_id": OTHER})]), [1, 0, 0]);
         take(&server, &mill, &unnamed).refused(&["Zeile 1", "bon_id", "mehrere Bons"]);
     }
@@ -260,7 +260,7 @@ fn a_number_that_comes_again_at_another_moment_is_refused() {
         }
     }
     assert_eq!(list(&mill, ""), before);
-    // With an id, or at another register, it is a receipt of its own; the old one is found again.
+    // With an id, or at another register, it is a separate receipt; the old one is found again.
     let by_id = json!({"bon_id": BON, "kassiert_at": new, "kasse_id": K1});
     let elsewhere = json!({"kassiert_at": new, "kasse_id": OTHER});
     counts(&take(&server, &mill, &[by_id]), [1, 0, 0]);
@@ -328,7 +328,7 @@ fn an_unknown_article_is_said_once_and_found_later() {
     let id = mill.get("/api/v1/artikel").body["data"][0]["id"].clone();
     assert_eq!(column(&mill, "", "artikel_id"), json!([id, id, null, id, null]));
     counts(&take(&server, &mill, &lines), [0, 0, 5]);
-    // What is too much to list is counted.
+    // Too many mistakes to list are counted.
     let many: Vec<Value> =
         (0..103).map(|at| json!({"bon_nr": "9", "artikelnummer": format!("N{at}")})).collect();
     let imported = take(&server, &mill, &many);
@@ -351,7 +351,7 @@ fn a_table_may_be_german_and_of_windows() {
     let bytes: Vec<u8> = table.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect();
     let imported = import_with(&server, &mill, "barverkaeufe", &bytes, &[]);
     counts(&imported, [2, 0, 0]);
-    // What the service computes may stand in the file; it is ignored, and that is said.
+    // Fields that the service computes may be in the file; they are ignored, with a message.
     assert_eq!(imported.said().matches("datum").count(), 1, "{}", imported.said());
     let shown = list(&mill, "bon_nr=0017");
     let fields = |at: usize| {
@@ -372,7 +372,7 @@ fn a_dry_run_counts_and_parts_do_not_cut_a_receipt() {
     let dry = import_with(&server, &mill, "barverkaeufe", rows(&[json!({})]).as_bytes(), &["--dry-run"]);
     counts(&dry, [1, 0, 0]);
     assert_eq!(server.sql::<i64>("select count(*) from bon"), 0);
-    // 20,000 rows make a part; the row after is in the middle of a receipt of three.
+    // 20,000 rows make a part; the next row is in the middle of a receipt of three.
     let lines: Vec<Value> = (0..20_004)
         .map(|at| json!({"bon_nr": format!("{}", at / 3), "bezeichnung": format!("{at}")}))
         .collect();
@@ -416,10 +416,13 @@ fn check_finds_receipts_that_were_tampered_with() {
 fn a_reversal_takes_back_what_its_original_sold() {
     let server = Server::start();
     let mill = server.company("Mühle");
-    // The second line gave a deposit back: its reversal takes it again.
+    // The second line returned a deposit; its reversal takes it again.
     let sold = |menge: i64| json!({"bon_id": BON, "bon_nr": "1", "menge": menge});
     counts(&take(&server, &mill, &[sold(3), sold(-2)]), [2, 0, 0]);
-    let line = |menge: i64| json!({"bon_id": STORNO, "bon_nr": "2", "art": "storno", "storno_von_bon_id": BON, "menge": menge});
+    let line = |menge: i64| {
+        json!({"bon_id": STORNO, "bon_nr": "2", "art": "storno", "storno_von_bon_id": BON,
+        "menge": menge})
+    };
     let mut unnamed = line(-3);
     unnamed.as_object_mut().unwrap().remove("storno_von_bon_id");
     for (file, named) in [
@@ -434,7 +437,7 @@ fn a_reversal_takes_back_what_its_original_sold() {
     counts(&take(&server, &mill, &[line(-3), line(2)]), [2, 0, 0]);
     assert_eq!(column(&mill, "bon_nr=2", "menge"), json!(["-3.000", "2.000"]));
     assert_eq!(column(&mill, "bon_nr=1", "storniert"), json!([true, true]));
-    // Neither may a receipt become such a reversal later, line by line.
+    // A receipt cannot become such a reversal later either, line by line.
     let id = column(&mill, "bon_nr=2", "id")[0].clone();
     let wrong = json!([{"id": id, "menge": 4}]).to_string();
     import(&server, &mill, "barverkaeufe", &wrong).refused(&["Zeile 1", "menge", "MENGE_UNGUELTIG"]);

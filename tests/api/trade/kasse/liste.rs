@@ -11,7 +11,7 @@ const K2: &str = "22a9caa3-e529-595e-bdab-a48a634915d0";
 const BON: &str = "d78e5ede-85b1-5251-8708-ac3fed68c4f1";
 const STORNO: &str = "334a92a3-ef23-58b4-a2e9-fcc19b9019a2";
 
-/// A shop whose receipts differ in every filter; the line ids tell them apart.
+/// Creates a shop whose receipts differ in every filter; the line ids identify them.
 fn shop(server: &Server) -> Client {
     let mill = server.company("Mühle");
     let receipt = |id: i64, nr: &str, day: &str, kasse: &str, zahlart: &str| {
@@ -108,7 +108,7 @@ fn the_ean_of_the_line_goes_before_that_of_the_article() {
     counts(&imported, [6, 0, 0]);
     assert_eq!(column(&mill, "", "ean"), json!(["999", "111", "111", null, "555", null]));
     assert_eq!(column(&mill, "", "artikelnummer"), json!(["A", "A", "A", "B", "X", null]));
-    // The master says how the number is written, and follows its changes.
+    // The master data determine how the number is written, also after changes.
     server.import(&mill, "artikel", "artikelnummer;bezeichnung;bezeichnung2;ean\na;Mehl;fein;222\n");
     assert_eq!(column(&mill, "", "ean"), json!(["999", "222", "222", null, "555", null]));
     assert_eq!(column(&mill, "", "bezeichnung2"), json!(["fein", "fein", "fein", null, null, null]));
@@ -119,7 +119,7 @@ fn every_filter_selects_alone_and_with_others() {
     let server = Server::start();
     let mill = shop(&server);
     let (k1, k2) = (format!("kasse_id={K1}"), format!("kasse_id={K2}"));
-    // By day, then by number as a person reads it: K-2 before K-10, K-9 before K-11.
+    // By day, then by number in natural order: K-2 before K-10, K-9 before K-11.
     let table: [(&str, Value); 21] = [
         ("", json!([12, 11, 13, 14, 16, 15])),
         ("von=2026-07-02", json!([13, 14, 16, 15])),
@@ -174,7 +174,7 @@ fn the_lines_of_a_receipt_stand_by_their_id() {
         json!({"id": 20, "kasse_id": K1, "bon_nr": "01"}),
     ];
     counts(&import(&server, &mill, "barverkaeufe", &rows(&lines)), [5, 0, 0]);
-    // 1 and 01 are the same number in natural order: the line id decides.
+    // 1 and 01 are equal in natural order, so the line id decides.
     assert_eq!(column(&mill, "", "id"), json!([3, 5, 9, 20, 100]));
     assert_eq!(column(&mill, "limit=2&offset=1", "id"), json!([5, 9]));
     assert_eq!(column(&mill, &format!("bon_nr=1&kasse_id={K1}"), "id"), json!([3, 9]));
@@ -234,11 +234,11 @@ fn the_receipts_of_another_company_are_not_there() {
         let expected = if query.is_empty() || query.starts_with("von") { json!(["A-1"]) } else { json!([]) };
         assert_eq!(column(&other, query, "bon_nr"), expected, "{query}");
     }
-    // The same receipt and line ids are another receipt in another company.
+    // The same receipt and line ids make another receipt in another company.
     assert_eq!(list(&mill, "").len(), 6);
     let theirs = rows(&[json!({"id": 11, "bon_id": BON, "bon_nr": "A-2"})]);
     counts(&import(&server, &other, "barverkaeufe", &theirs), [1, 0, 0]);
-    // A customer of the other company is nobody here, and an article no article.
+    // Customers and articles of the other company do not exist here.
     server.import(&mill, "kunden", "kundennr;name\nK-1;Hof\n");
     server.import(&mill, "artikel", "artikelnummer;bezeichnung\nM-1;Mehl\n");
     let line = rows(&[json!({"bon_nr": "A-4", "artikelnummer": "M-1"})]);
@@ -246,7 +246,7 @@ fn the_receipts_of_another_company_are_not_there() {
     assert_eq!(column(&other, "bon_nr=A-4", "artikel_id"), json!([null]));
     let of_kunde = rows(&[json!({"bon_nr": "A-5", "kunde": "K-1"})]);
     import(&server, &other, "barverkaeufe", &of_kunde).refused(&["Zeile 1", "PARTNER_NICHT_GEFUNDEN"]);
-    // Nor does a reversal over there touch it.
+    // A reversal in the other company does not affect it either.
     let reversal = json!({"bon_nr": "A-3", "art": "storno", "storno_von_bon_id": BON, "menge": -1});
     counts(&import(&server, &other, "barverkaeufe", &rows(&[reversal])), [1, 0, 0]);
     assert_eq!(column(&other, "bon_nr=A-2", "storniert"), json!([true]));
@@ -268,7 +268,7 @@ fn a_number_that_two_registers_have_needs_the_register() {
     mill.get(&format!("{PATH}?bon_nr=17&von=2020-01-01&limit=0")).refused(400, "BON_MEHRDEUTIG");
     assert_eq!(column(&mill, &format!("bon_nr=17&kasse_id={K1}"), "id"), json!([1, 2]));
     assert_eq!(column(&mill, &format!("bon_nr=17&kasse_id={K2}"), "id"), json!([3]));
-    // What another company has is nobody's business.
+    // Receipts of another company are invisible.
     let other = server.company("Andere");
     counts(&import(&server, &other, "barverkaeufe", &json!([sale(1, json!(K1))]).to_string()), [1, 0, 0]);
     assert_eq!(column(&other, "bon_nr=17", "id"), json!([1]));

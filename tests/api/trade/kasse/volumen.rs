@@ -65,7 +65,7 @@ fn twenty_days_come_out_to_the_cent() {
     let reversals: std::collections::BTreeSet<_> =
         all.iter().filter(|line| line["art"] == "storno").map(|line| line["bon_id"].to_string()).collect();
     assert_eq!(json!(reversals.len()), expected["storno_bons"]);
-    // Every line as the file has it, which knows what is computed as well.
+    // Every line equals that of the file, which includes the computed fields.
     let lines = file.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let by_id: BTreeMap<i64, Value> = lines.map(|line| (line["id"].as_i64().unwrap(), line)).collect();
     for line in &all {
@@ -113,7 +113,10 @@ fn imported_instants_fall_on_their_cash_day() {
     let mill = server.company("Mühle");
     let vectors = data("kasse/kassentag_vektoren.json");
     let vectors = vectors.as_array().unwrap();
-    let receipt = |(at, vector): (usize, &Value)| json!({"bon_nr": format!("{at}"), "kassiert_at": vector["kassiert_at"]});
+    let receipt = |(at, vector): (usize, &Value)| {
+        json!({"bon_nr": format!("{at}"),
+        "kassiert_at": vector["kassiert_at"]})
+    };
     let file = rows(&vectors.iter().enumerate().map(receipt).collect::<Vec<_>>());
     counts(&import(&server, &mill, "barverkaeufe", &file), [296, 0, 0]);
     let days: BTreeMap<String, Value> = list(&mill, "limit=5000")
@@ -123,14 +126,14 @@ fn imported_instants_fall_on_their_cash_day() {
     for (at, vector) in vectors.iter().enumerate() {
         assert_eq!(days[&at.to_string()], vector["datum"], "{vector}");
     }
-    // The filter means the same day.
+    // The filter uses the same day.
     let change: Vec<_> = vectors.iter().filter(|vector| vector["datum"] == "2016-03-27").collect();
     let found = column(&mill, "von=2016-03-27&bis=2016-03-27", "datum");
     assert_eq!(found.as_array().unwrap().len(), change.len());
 }
 
-/// A late page is found by days (kassentag): wherever it begins, it is the same part of the list, and
-/// the count is that of the filter.
+/// A late page is found by days (kassentag): wherever it begins, it is the same part of the list, and the
+/// count is that of the filter.
 #[test]
 fn every_page_is_the_same_part_of_the_list() {
     let server = Server::start();

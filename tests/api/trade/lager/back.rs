@@ -1,4 +1,4 @@
-//! Goods that come back: returns and credits (D8).
+//! Returned goods: returns and credits (D8).
 
 use serde_json::{Value, json};
 
@@ -57,13 +57,13 @@ fn credits_that_do_not_book_take_nothing_back() {
     assert_eq!(moves(&mill.post_for("Kd2", "LS", sell(10, &charge))), ["-10.000"]);
     assert_eq!(moves(&mill.post_for("Kd2", "RE", plain(-10))), [""; 0]);
     assert_eq!(moves(&mill.post_for("Kd2", "LS", sell(-10, &charge))), ["10.000"]);
-    // Positions keep the setting under which they were written, until they are written again.
+    // Positions keep the setting they were written under, until they are written again.
     server.set(&mill.client, &[("lagerbuchung", "beleg")]);
     assert_eq!(moves(&mill.storno(&invoice.id())), [""; 0]);
     assert_eq!(mill.stock("C1"), "100.000");
 }
 
-/// A document of a company of its own.
+/// A document of a separate company.
 fn strangers_delivery(client: &Client) -> String {
     client.post("/api/v1/kunden", json!({"name": "X", "kundennr": "X"})).is(201);
     let item = json!({"bezeichnung": "Fracht", "menge": 1});
@@ -101,7 +101,7 @@ fn what_comes_back_names_a_document_that_it_can_be_of() {
             }
         }
     }
-    // A document that names itself finds nothing in itself: what takes back comes first.
+    // A document that references itself matches nothing in itself: items that take back are entered first.
     let itself = mill.put(&ls, json!([sell(10, &charge), bound(sell(-2, &charge), &ls)]));
     assert_eq!(itself.is(200)["beleg_typ"], "LS");
     mill.put(&re, bound(sell(10, &charge), &re)).refused(400, "BEZUG_PASST_NICHT");
@@ -122,7 +122,7 @@ fn what_comes_back_is_of_the_document_that_it_names() {
     assert_eq!(back(&newest), [(json!(b2), json!("1.000"))], "the newest");
     let named = mill.post("RE", bound(plain(-1), &older));
     assert_eq!(back(&named), [(json!(b1), json!("1.000"))], "that of the older one");
-    // A return that names a credit meets that one, though an older one waits in its batch.
+    // A return that references a credit matches that one, even if an older credit waits in its batch.
     let first = mill.post("RE", bound(plain(-2), &older)).id();
     let second = mill.post("RE", bound(plain(-2), &older)).id();
     let of_second = mill.post("LS", bound(sell(-2, &b1), &second));
@@ -173,15 +173,15 @@ fn a_bezug_is_never_ignored() {
         "{hint}"
     );
 
-    // A refund without goods has nothing that a delivery could meet.
+    // A refund without goods has nothing that a delivery could match.
     let refund = mill.post("RE", and(sell(-1, &charge), json!({"lager_buchen": false}))).id();
     let free = mill.post("RE", sell(10, &charge)).id();
     assert_eq!(moves(&mill.post("LS", bound(sell(5, &charge), &refund))), ["-5.000"], "{free} is not met");
-    // A credit names what it credits, or a return, never a delivery.
+    // A credit references what it credits, or a return, but never a delivery.
     mill.post("RE", bound(sell(-1, &charge), &met.id())).refused(400, "BEZUG_PASST_NICHT");
     mill.post("RE", bound(sell(-1, &charge), &refund)).refused(400, "BEZUG_PASST_NICHT");
 
-    // What has no article, or a negative price, names an invoice.
+    // An item without an article, or with a negative price, references an invoice.
     let freight = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": 50, "mwst_satz": 19});
     let deduction = and(sell(1, &charge), json!({"ep_netto": -3}));
     for item in [freight, deduction] {

@@ -1,4 +1,4 @@
-//! Batches of documents: which are required, made, used again, chosen, overdrawn (D8).
+//! Batches in documents: which are required, created, reused, chosen, overdrawn (D8).
 
 use serde_json::{Value, json};
 
@@ -18,13 +18,13 @@ fn a_batch_is_required_where_the_table_says_so() {
     }
     assert_eq!(mill.batches().len(), 0, "a refusal leaves no batch");
     let charge = mill.receive("C1", 100);
-    // Deliveries need one always, even where an invoice has moved the goods already.
+    // Deliveries always need one, even if an invoice has moved the goods already.
     mill.post("ER", buy(10, "C2")).is(201);
     mill.post("EL", plain(10)).refused(400, "CHARGE_FEHLT");
     mill.post("RE", sell(10, &charge)).is(201);
     mill.post("LS", plain(10)).refused(400, "CHARGE_FEHLT");
     mill.post("LS", plain(-10)).refused(400, "CHARGE_FEHLT");
-    // Invoices need one unless they are fully covered.
+    // Invoices need one unless deliveries cover them fully.
     mill.post_for("Kd2", "LS", sell(10, &charge)).is(201);
     mill.post_for("Kd2", "RE", plain(11)).refused(400, "CHARGE_FEHLT");
     assert_eq!(moves(&mill.post_for("Kd2", "RE", plain(10))), [""; 0]);

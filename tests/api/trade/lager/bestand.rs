@@ -30,7 +30,7 @@ fn the_stock_of_an_article_follows_its_movements() {
     assert_eq!(stock(&mill, "S"), "6.000");
     mill.put(&receipt, sacks(7)).is(200);
     assert_eq!(stock(&mill, "S"), "3.000");
-    // A supplier's number makes a batch, tracked or not: it counts as well.
+    // A supplier's number creates a batch, even for an article that is not tracked: its stock counts, too.
     mill.post("EL", json!({"artikelnr": "S", "menge": 5, "fremde_charge_nr": "B"})).is(201);
     assert_eq!(stock(&mill, "S"), "8.000");
     mill.storno(&receipt).is(200);

@@ -1,4 +1,4 @@
-//! What is closed or old is met by bezug_beleg_id alone, and documents know what they were made from (D4, D8).
+//! Closed or old documents are matched only by bezug_beleg_id, and documents know what they were made from (D4, D8).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Documents that touch others, in the places where they did once (D8).
+//! Documents that affect others, in cases that once went wrong (D8).
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn stocks(mill: &Mill<'_>) -> Vec<(Value, Value)> {
     batches.iter().map(|batch| (batch["fremde_charge_nr"].clone(), batch["bestand"].clone())).collect()
 }
 
-/// Puts notes on a document, which moves nothing and changes no batch.
+/// Changes the notes of a document, which moves nothing and changes no batch.
 fn note(mill: &Mill<'_>, id: &str) {
     let before = stocks(mill);
     for text in ["a", "b"] {
@@ -22,7 +22,7 @@ fn note(mill: &Mill<'_>, id: &str) {
     }
 }
 
-/// Who got goods of a batch, and how many kg in all.
+/// The recipients of a batch, with the total in kg.
 fn recipients(mill: &Mill<'_>, charge: &str) -> Vec<(String, i64)> {
     let path = format!("/api/v1/chargen/{charge}/herkunft?richtung=vorwaerts");
     let mut kg: BTreeMap<String, i64> = BTreeMap::new();
@@ -101,8 +101,8 @@ fn a_corrected_invoice_needs_its_batch_too() {
     assert_eq!((mill.stock("C1").as_str(), mill.charge_id(&invoice)), ("90.000", json!(charge)));
 }
 
-/// Without returns: one that loses the delivery it took back takes back what an invoice moved instead, and the delivery,
-/// which enters last, moves as much more (D8, step 3).
+/// Without returns: a return that loses the delivery it was matched with takes back goods moved by an invoice
+/// instead, and the delivery, entered last, moves as much more (D8, step 3).
 #[test]
 fn equal_items_leave_all_stock_as_it_was() {
     let server = Server::start();
@@ -124,7 +124,7 @@ fn equal_items_leave_all_stock_as_it_was() {
             assert_eq!(stocks(&mill), before, "{items}");
         }
     }
-    // Cancelled, nothing is left of them, the goods that came first excepted.
+    // After cancelling, nothing of them is left, except the goods that came first.
     documents.iter().for_each(|(id, _)| drop(mill.storno(id).is(200).clone()));
     assert_eq!(mill.stock("C1"), "100.000");
 }
@@ -221,8 +221,8 @@ fn the_storno_of_an_invoice_in_a_locked_period_gives_back_its_goods() {
     assert_eq!(moves(&mill.post("RE", plain(10))), [""; 0], "and it is open again");
 }
 
-/// A delivery in three batches: what a return took back of it comes free while a credit, which is older, makes it take over
-/// goods that its invoice had moved.
+/// A delivery in three batches: the goods returned from it are released while an older credit makes it take
+/// over goods that its invoice had moved.
 #[test]
 fn parts_of_a_delivery_that_come_free_together_stay_in_their_batches() {
     let server = Server::start();
@@ -244,7 +244,7 @@ fn parts_of_a_delivery_that_come_free_together_stay_in_their_batches() {
     assert_eq!(server.sql::<String>(of_delivery), "C1:4 C2:6 C3:1");
 }
 
-/// What a new partner gets needs its batch as a new document would, also where everything is covered.
+/// A new partner's goods need a batch as in a new document, even if everything is covered.
 #[test]
 fn a_delivery_that_chose_its_batch_needs_one_when_it_goes_to_another_partner() {
     let server = Server::start();

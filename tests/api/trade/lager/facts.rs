@@ -1,11 +1,11 @@
-//! The delivery says which batch (D8): what it says of it stands, and what others had assumed follows.
+//! The delivery determines the batch (D8): what it names is final, and what others had assumed follows.
 
 use serde_json::{Value, json};
 
 use super::{Mill, and, buy, moves, plain, sell};
 use crate::harness::{Answer, Server};
 
-/// The sentences of the hints of a code.
+/// The messages of the hints with a code.
 fn sentences(answer: &Answer, code: &str) -> Vec<String> {
     let hints = answer.body["hinweise"].as_array().unwrap();
     let of_code = hints.iter().filter(|hint| hint["code"] == code);
@@ -16,14 +16,14 @@ fn number(mill: &Mill<'_>, id: &str) -> String {
     mill.get(id)["beleg_nummer"].as_str().unwrap().to_owned()
 }
 
-/// What is said where 10 kg go from one batch to another.
+/// The hint if 10 kg move from one batch to another.
 fn rebooked(mill: &Mill<'_>, invoice: &str, [from, to]: [&str; 2]) -> [String; 1] {
     let nummer = |fremde| mill.batch(fremde)["charge_nr"].as_str().unwrap().to_owned();
     let invoice = number(mill, invoice);
     [format!("{invoice}: 10.000 kg umgebucht, von Charge {} nach Charge {}.", nummer(from), nummer(to))]
 }
 
-/// Who got how much of a batch.
+/// The recipients of a batch with their quantities.
 fn recipients(mill: &Mill<'_>, fremde: &str) -> Vec<Value> {
     let id = mill.batch(fremde)["id"].as_str().unwrap().to_owned();
     let path = format!("/api/v1/chargen/{id}/herkunft?richtung=vorwaerts");
@@ -174,7 +174,7 @@ fn a_receipt_that_is_used_leaves_its_batch_by_no_request() {
     let refused = mill.post("EL", buy(10, "L-1"));
     let message = refused.refused(400, "CHARGE_BEREITS_VERWENDET")["message"].as_str().unwrap().to_owned();
     assert!(message.contains("PUT /api/v1/chargen/{id}"), "{message}");
-    // A new return to the supplier is no receipt that leaves.
+    // A new return to the supplier takes no receipt out of the batch, so it is allowed.
     mill.post("EL", json!({"artikelnr": "W", "menge": -10, "charge_id": batch})).hints("BESTAND_NEGATIV");
 }
 
@@ -220,7 +220,7 @@ fn what_was_rebooked_names_the_invoice_that_says_the_batch() {
     let second = mill.post("RE", sell(10, &b)).id();
     let cancelled = mill.storno(&first);
     assert_eq!(sentences(&cancelled, "CHARGE_UMGEBUCHT"), rebooked(&mill, &second, ["A", "B"]));
-    // Where the request is a delivery, too.
+    // Also if the request is a delivery.
     let other = mill.post("LS", sell(10, &b)).id();
     let third = mill.post("RE", sell(10, &b)).id();
     mill.post("LS", plain(10)).is(201);

@@ -1,11 +1,11 @@
-//! Each side shows what it has met, and documents follow those that change their goods (D4, D8).
+//! Each side shows its counterparts, and documents follow those that change their goods (D4, D8).
 
 use serde_json::{Value, json};
 
 use super::{Mill, plain, sell};
 use crate::harness::{Answer, Server};
 
-/// Numbers and quantities of what the only position of an answer has met.
+/// Numbers and quantities of the counterparts of an answer's only position.
 fn met(answer: &Value) -> Vec<[&str; 2]> {
     let met = answer["positionen"][0]["gegenbelege"].as_array().unwrap();
     met.iter().map(|met| ["beleg_nummer", "menge"].map(|field| met[field].as_str().unwrap())).collect()

@@ -1,4 +1,4 @@
-//! What `check` says when what is stored of pairs was altered (D8).
+//! What `check` reports if stored pairs were tampered with (D8).
 
 use super::{Mill, plain, sell};
 use crate::harness::Server;
@@ -7,7 +7,7 @@ const QUANTITY: &str = "die Menge jeder Position ist offen, gepaart oder zurück
 const MOVED: &str = "Belege haben bewegt, was ihre Positionen bewegt haben";
 const BELONGS: &str = "was offen oder gepaart ist, gehört zu Belegen seines Partners, Artikels und Typs";
 
-/// The rules that are broken after a statement; nothing of it stays.
+/// The rules broken by a statement, which is rolled back afterwards.
 fn broken_by(server: &Server, statement: &str) -> Vec<String> {
     let copy = server.database.with_file_name("altered.db");
     let _ = std::fs::remove_file(&copy);
@@ -48,10 +48,14 @@ fn check_names_pairs_and_movements_that_were_altered() {
         ("update lager_offen set beleg_typ = 'EL'", &[BELONGS]),
         ("update lager_offen set kunde_id = zeroblob(16)", &[BELONGS]),
         ("delete from lager_offen", &[QUANTITY, MOVED]),
-        ("insert into lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, menge)
+        (
+            "insert into lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, \
+          position, nr, menge)
           select b.tenant_id, b.kunde_id, b.beleg_typ, p.artikel_id, 0, b.id, p.position, 99, 1
-          from beleg b join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id where b.beleg_typ = 'RE'",
-         &[QUANTITY, MOVED]),
+          from beleg b join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id where \
+          b.beleg_typ = 'RE'",
+            &[QUANTITY, MOVED],
+        ),
         ("update lager_paar set menge = menge + 1 where art = 'paar'", &[QUANTITY, MOVED]),
         ("update lager_paar set menge = menge + 1 where art = 'aufgehoben'", &[QUANTITY]),
         ("update lager_paar set bewegt_von = 'rechnung' where art = 'paar'", &[MOVED]),
@@ -60,9 +64,12 @@ fn check_names_pairs_and_movements_that_were_altered() {
         ("update lager_paar set einkauf = 1 where art = 'paar'", &[BELONGS]),
         ("delete from lager_paar where art = 'paar'", &[QUANTITY, MOVED]),
         ("delete from lager_paar where art = 'gutschrift'", &[QUANTITY, MOVED]),
-        ("insert into lagerbewegung (tenant_id, id, artikel_id, charge_id, beleg_id, pa_id, menge, am)
+        (
+            "insert into lagerbewegung (tenant_id, id, artikel_id, charge_id, beleg_id, pa_id, menge, am)
           select tenant_id, randomblob(16), artikel_id, charge_id, beleg_id, pa_id, 1, am
-          from lagerbewegung limit 1", &[MOVED]),
+          from lagerbewegung limit 1",
+            &[MOVED],
+        ),
     ];
     for (statement, expected) in rows {
         let broken = broken_by(&server, statement);

@@ -1,11 +1,11 @@
-//! What is open of documents, each position by itself, until something meets it (D8).
+//! Open quantities of documents, for each position, until something matches them (D8).
 
 use serde_json::json;
 
 use super::{Mill, and, moves, plain, sell};
 use crate::harness::Server;
 
-/// What is open of positions, in the order of their documents.
+/// The open quantities of positions, in the order of their documents.
 fn open(server: &Server) -> String {
     server.sql(
         "select group_concat(line, ' ') from (

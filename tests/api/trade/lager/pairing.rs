@@ -1,4 +1,4 @@
-//! Deliveries and invoices meet: whichever comes first moves the goods (D8).
+//! Deliveries and invoices are matched: whichever comes first moves the goods (D8).
 
 use serde_json::{Value, json};
 

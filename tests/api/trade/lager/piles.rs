@@ -1,17 +1,18 @@
-//! One document meets a bounded number of goods, so that neither it nor its storno takes the writer for long (D8, P6).
+//! A document shares goods with a bounded number of others, so that neither it nor its storno occupies the
+//! writer for long (D8, P6).
 
 use serde_json::{Value, json};
 
 use super::Mill;
 use crate::harness::Server;
 
-/// Goods that a document shares with others at most.
+/// Maximum number of quantities that a document shares with others.
 const SHARED: i64 = 750;
 
-/// Other documents with which it shares them at most.
+/// Maximum number of documents it shares them with.
 const DOCUMENTS: i64 = 500;
 
-/// A company whose invoices and deliveries of S are named by no batch.
+/// Creates a company whose invoices and deliveries of S name no batch.
 fn mill(server: &Server) -> Mill<'_> {
     Mill::with(server, "Mühle", &[("paarung_monate", "0")])
 }

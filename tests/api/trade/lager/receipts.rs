@@ -1,4 +1,4 @@
-//! What a batch remembers of its receipt, and what later documents tell of it (D8).
+//! What a batch stores about its receipt, and how later documents use it (D8).
 
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn an_invoice_that_takes_goods_over_is_their_receipt() {
     );
     mill.storno(&second).is(200);
     assert_eq!(receipt(&mill, "C2"), (json!(invoice), json!("0.2500")));
-    // Another receipt is younger, and the first one stays.
+    // A later receipt does not replace the first one.
     mill.post_for("Gut", "EL", buy(1, "G")).is(201);
     mill.post("EL", priced(1, "C1", "0.9")).is(201);
     assert_eq!(receipt(&mill, "C1"), (json!(invoice), json!("0.2500")));

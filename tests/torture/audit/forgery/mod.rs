@@ -1,9 +1,10 @@
-//! Somebody alters the logs: with plain SQL on the database, who knows how checksums are made and has the program but
-//! not the secret, and in the files of the journal that a killed server left behind.
+//! Tampering with the logs: with plain SQL on the database, by somebody who knows how checksums are made and
+//! has the program but not the secret; and in the journal files that a killed server left behind.
 //!
-//! A trial is an alteration of a copy. `audit verify` or `check` must say so; of the journal the start of the next
-//! server says it, or keeps the damaged file. What nobody can find without something to compare with is not tried: a
-//! journal whose last lines are gone. A database that was put back to an earlier state is found against a backup.
+//! A trial is an alteration of a copy. `audit verify` or `check` must report it; for the journal, the start
+//! of the next server reports it, or keeps the damaged file. Alterations that nobody can detect without a
+//! comparison are not tried: a journal whose last lines are missing. A database reset to an earlier state is
+//! detected by comparison with a backup.
 
 mod sql;
 
@@ -34,7 +35,7 @@ pub const EXPERIMENT: Experiment = Experiment {
 const ALTERATIONS: u64 = 14;
 const OF_JOURNAL: u64 = 3;
 
-/// A company that was served: its log has rows of three days, and there is an older state of it.
+/// A company after some use: its log has rows of three days, and there is an earlier state of it.
 struct Scene {
     folder: Folder,
     /// The same before the last requests.
@@ -96,7 +97,7 @@ fn case(case: &mut Case) -> Result<u64, String> {
     Ok(ALTERATIONS + OF_JOURNAL + 1)
 }
 
-/// What `audit verify` or `check` says is wrong; none where both are content.
+/// What `audit verify` or `check` reports; `None` if both find nothing.
 fn said_of(folder: &Folder) -> Option<String> {
     [&["audit", "verify"][..], &["check"]].iter().find_map(|command| {
         let output = folder.run(command);
@@ -104,7 +105,7 @@ fn said_of(folder: &Folder) -> Option<String> {
     })
 }
 
-/// An earlier state is whole by itself; a backup that was made since tells.
+/// An earlier state is intact by itself; a backup made in between reveals it.
 fn put_back(scene: &Scene) -> Result<(), String> {
     let (old, new) = (copied(&scene.before), copied(&scene.folder));
     new.result(&["backup", "b.db"]);
@@ -121,8 +122,8 @@ fn files(folder: &Folder, part: &str) -> impl Iterator<Item = PathBuf> {
     entries.filter(move |path| path.to_string_lossy().contains(&part))
 }
 
-/// Alters a file of the journal; what was done. The end of its last line stays: without it the line would be one that a
-/// power cut left in halves.
+/// Alters a file of the journal; returns what was done. The end of its last line stays: otherwise the line
+/// would look torn by a power cut.
 fn journal_altered(folder: &Folder, dice: &mut Dice) -> String {
     let file =
         files(folder, "audit-journal-").max_by_key(|file| std::fs::metadata(file).unwrap().len()).unwrap();

@@ -1,4 +1,4 @@
-//! What somebody does to the tables of the logs who can write the file and has the program, but not the secret.
+//! Alterations of the log tables by somebody who can write the file and has the program, but not the secret.
 
 use partnerd::platform::db::file::connection::open_writer;
 use partnerd::platform::gate::audit::Row;
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use crate::dice::Dice;
 use crate::process::Folder;
 
-/// Tables of the logs, of which each value is proved.
+/// Tables of the logs, in which every value is protected.
 const TABLES: &[&str] = &[
     "audit",
     "audit",
@@ -21,13 +21,13 @@ const TABLES: &[&str] = &[
     "siegel_beginn",
 ];
 
-/// Alters something of the logs; what was done.
+/// Alters something of the logs; returns what was done.
 pub fn altered(folder: &Folder, dice: &mut Dice) -> String {
     if dice.once_in(4) {
         return rewritten(folder, dice);
     }
     let table = Table::of(&folder.database(), TABLES[dice.below(TABLES.len())]);
-    // The statement that nothing came of is drawn again: a value that was the same before.
+    // Draws again if the statement changed nothing, such as a value that was the same before.
     for _ in 0..100 {
         let statement = table.statement(dice);
         if without_triggers(folder, &statement) {
@@ -37,7 +37,7 @@ pub fn altered(folder: &Folder, dice: &mut Dice) -> String {
     panic!("no statement changed {}", table.name);
 }
 
-/// A table, its columns and those of its key, and how many rows it has.
+/// A table, its columns and its key columns, and its number of rows.
 struct Table {
     name: &'static str,
     columns: Vec<String>,
@@ -76,7 +76,7 @@ impl Table {
                 let newest = format!("{} desc", self.key.join(" desc, "));
                 format!("delete from {name} where {}", self.condition(&newest, 1 + dice.below(3), 0))
             }
-            // A further row there is the head of nothing.
+            // An additional row there is the head of nothing.
             2 if name != "kette" => self.copy(&one),
             3 => self.swap(&one, &self.one(dice)),
             _ => {
@@ -87,7 +87,7 @@ impl Table {
         }
     }
 
-    /// A row once more, with the next number.
+    /// Copies a row, with the next number.
     fn copy(&self, one: &str) -> String {
         let (name, last) = (self.name, &self.key[self.key.len() - 1]);
         let value = |column: &String| match column == last {
@@ -98,7 +98,7 @@ impl Table {
         format!("insert into {name} select {values} from {name} where {one}")
     }
 
-    /// Two rows have what the other had, but for their keys.
+    /// Swaps two rows, except for their keys.
     fn swap(&self, one: &str, other: &str) -> String {
         let own = self.columns.iter().filter(|column| !self.key.contains(column)).cloned();
         let (name, own) = (self.name, own.collect::<Vec<_>>().join(", "));
@@ -125,8 +125,7 @@ impl Table {
     }
 }
 
-/// Runs a statement with the triggers out of the way, which stand there afterwards as before; whether it ran and
-/// changed something.
+/// Runs a statement without the triggers, which are restored afterwards; returns whether it ran and changed something.
 fn without_triggers(folder: &Folder, statement: &str) -> bool {
     let database = folder.database();
     database.pragma_update(None, "foreign_keys", false).unwrap();
@@ -160,8 +159,8 @@ fn content(database: &Connection) -> Vec<String> {
     TABLES.iter().flat_map(rows).collect()
 }
 
-/// A row of the log is dropped, altered or doubled, and those behind it are written anew by the program, which makes
-/// their checksums and their head, without the secret.
+/// Drops, alters or duplicates a row of the log, and lets the program rewrite the later ones with their
+/// checksums and their head, without the secret.
 fn rewritten(folder: &Folder, dice: &mut Dice) -> String {
     let database = folder.database();
     let days: i64 = database.query_row("select count(*) from audit_tag", [], |row| row.get(0)).unwrap();

@@ -1,4 +1,4 @@
-//! How documents are written and changed: numbers, sums, refusals (D4, D5, D6, D7, D19).
+//! Writing and changing documents: numbers, sums, refusals (D4, D5, D6, D7, D19).
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::simulation::calendar::date;
 use crate::simulation::money::{Line, line, money, sums};
 use crate::simulation::step::{Flaw, Head, Item, Match, Name, Step};
 
-/// What is wrong with the form of a body is said before anything else is looked at.
+/// The refusal of a malformed body, which is checked before anything else.
 fn form(flaw: Flaw) -> Option<Expected> {
     let code = match flaw {
         Flaw::NoJson => "UNGUELTIGES_JSON",
@@ -90,7 +90,7 @@ impl Model {
         (reference, if self.breaks(Broken::ReferenceByType) { typ } else { "" })
     }
 
-    /// Carries out what may be refused; then nothing has happened.
+    /// Tries something that may be refused, which then has no effect.
     fn try_out<T>(
         &mut self,
         firm: usize,
@@ -157,7 +157,7 @@ impl Model {
         })
     }
 
-    /// The row of the feed for what a document has come to.
+    /// The row of the feed for the state of a document.
     pub fn document_row(&self, firm: usize, name: Name) -> Row {
         let document = &self.firms[firm].documents[&name];
         let action = match document.status {

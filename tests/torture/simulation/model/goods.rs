@@ -1,4 +1,4 @@
-//! Batches and stock (D8), where only deliveries move goods.
+//! Batches and stock (D8), for the company where only deliveries move goods.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::simulation::calendar::{day_time, days};
 use crate::simulation::money::{quantity, stock_quantity};
 use crate::simulation::step::{Goods, Item, Name, Named, SALT, Step, WHEAT};
 
-/// What moves: by article and batch.
+/// Movements by article and batch.
 pub type Moves = BTreeMap<(Name, Option<Name>), i64>;
 
-/// What moves in a request, by document.
+/// Movements of a request, by document.
 pub type Moved = BTreeMap<Name, Moves>;
 
-/// What becomes of the items of a document.
+/// The result of booking the items of a document.
 pub struct Placed {
     pub items: Vec<Item>,
     pub batches: Vec<Option<Name>>,
 }
 
-/// What a document of a type does with its goods: brings them in, or takes them out.
+/// Whether a document of this type brings goods in or takes them out.
 pub fn direction(typ: &str) -> i64 {
     match typ {
         "EL" => 1,
@@ -52,7 +52,7 @@ fn moves(typ: &str, items: &[Item], batches: &[Option<Name>]) -> Moves {
     moves
 }
 
-/// What comes to what was.
+/// The movements that lead from `before` to `after`.
 pub fn difference(before: &Moves, after: &Moves) -> Moves {
     let mut difference = after.clone();
     before.iter().for_each(|(key, sum)| *difference.entry(*key).or_default() -= sum);
@@ -61,7 +61,7 @@ pub fn difference(before: &Moves, after: &Moves) -> Moves {
 }
 
 impl Item {
-    /// Whether it takes some of a weighing (D12): not what moves no goods.
+    /// Whether it uses a part of a weighing (D12), which items without goods movement do not.
     fn shares(&self, weighing: Name) -> bool {
         self.weighing == Some(weighing) && self.goods != Goods::StayOut
     }
@@ -78,14 +78,14 @@ impl Firm {
         })
     }
 
-    /// The live document that was the first to name a weighing.
+    /// The live document that was the first to reference a weighing.
     pub fn billing(&self, weighing: Name) -> Option<Name> {
         let names = |document: &Document| document.items.iter().any(|item| item.weighing == Some(weighing));
         let mut live = self.documents.iter().filter(|(_, document)| document.is_live());
         live.find(|(_, document)| names(document)).map(|(name, _)| *name)
     }
 
-    /// What other live documents of a type have of a weighing.
+    /// The quantity of a weighing used by other live documents of a type.
     fn billed(&self, weighing: Name, typ: &str, own: Option<Name>) -> i64 {
         let others = self
             .documents
@@ -97,7 +97,7 @@ impl Firm {
 }
 
 impl Model {
-    /// Finds or makes the batches of items, and how much they are.
+    /// Finds or creates the batches of items, and computes their quantities.
     pub fn place(
         &mut self,
         step: &Step,
@@ -125,7 +125,7 @@ impl Model {
         Ok(placed)
     }
 
-    /// What a weighing has left for one more position.
+    /// The remaining quantity of a weighing for one more position.
     fn left(
         &self,
         firm: usize,
@@ -142,7 +142,7 @@ impl Model {
         if left > 0 { Ok(left) } else { Err("WIEGUNG_BEREITS_VERWENDET") }
     }
 
-    /// The batch of the supplier's number, or a new one.
+    /// The batch with the supplier's number, or a new one.
     fn receive(&mut self, step: &Step, at: usize, partner: Name, item: &Item) -> Name {
         let (foreign, best_before) = match item.batch {
             Named::Foreign(number) => (Some(number), None),
@@ -168,7 +168,7 @@ impl Model {
         name
     }
 
-    /// Carries out what moves; refused where goods would be missing that have gone, or are locked.
+    /// Carries out movements; refused if goods would be missing that have gone, or are locked.
     pub fn carry_out(
         &mut self,
         firm: usize,
@@ -201,8 +201,8 @@ impl Model {
         Ok(moves)
     }
 
-    /// Batches to which a changed delivery brings as much as before at another price, where it is their oldest one: they
-    /// say what was paid for them (D8).
+    /// Batches to which a changed delivery brings the same quantity at another price, if it is their oldest
+    /// one: they store the purchase price (D8).
     pub fn repriced(&self, firm: usize, name: Name, before: &Document, after: &Document) -> Moves {
         let is_oldest = |batch: Name| {
             let older =
@@ -230,8 +230,8 @@ impl Model {
         repriced.map(|batch| ((WHEAT, Some(batch)), 0)).collect()
     }
 
-    /// A row of the feed for each batch that was made or whose stock is another; its version is that of what it says
-    /// itself.
+    /// A row of the feed for each created batch and each one with a changed stock; its version only counts
+    /// changes of the batch itself.
     pub fn batch_rows(&mut self, firm: usize, moves: &Moves) -> Vec<Row> {
         let moved = |name: Name| moves.keys().any(|(_, batch)| *batch == Some(name));
         let mut rows = Vec::new();
@@ -300,7 +300,7 @@ impl Model {
         Expected::new(201, shows)
     }
 
-    /// A file of counts by the command line: how many are new, and how many it has read in before.
+    /// Imports counts by the command line; returns how many are new, and how many were imported before.
     pub fn import_counts(&mut self, step: &Step, counts: &[(Name, i64)]) -> Expected {
         let is_double = |at: usize| counts[..at].iter().any(|(other, _)| *other == counts[at].0);
         if (0..counts.len()).any(is_double) {

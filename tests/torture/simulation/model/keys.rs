@@ -1,4 +1,4 @@
-//! Keys, what they may, and how often; and what no route takes.
+//! Keys, their scopes and limits; and malformed requests.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,12 @@ use crate::simulation::broken::Broken;
 use crate::simulation::calendar::DAY;
 use crate::simulation::step::{Malformed, Small};
 
-/// Requests of the small key on a day in UTC.
+/// Requests of the small key per day in UTC.
 pub const SMALL_LIMIT: i64 = 12;
-/// Requests of the large key on a day in UTC.
+/// Requests of the large key per day in UTC.
 pub const LARGE_LIMIT: i64 = 100_000;
 
-/// Refused keys of one address in a minute, beyond which it is refused otherwise; half of them, for there are two
-/// companies.
+/// Refusals of one address in a minute, after which the status changes; half of the limit, as there are two companies.
 const STRANGERS_MAX: u32 = 4;
 
 #[derive(Debug, Clone, Default)]
@@ -24,7 +23,7 @@ pub struct Key {
     pub is_off: bool,
     /// Requests by day in UTC.
     pub counted: BTreeMap<i64, i64>,
-    /// How often it was refused since the server was started.
+    /// Refusals since the server was started.
     pub strangers: u32,
 }
 
@@ -52,19 +51,19 @@ impl Model {
         self.firms[firm].keys[key].counted.entry(day).or_default()
     }
 
-    /// What the key of all may still ask on this day.
+    /// The remaining requests of the key with all scopes on this day.
     pub fn remaining(&mut self, firm: usize, key: usize) -> i64 {
         self.firms[firm].keys[key].limit - *self.counted(firm, key)
     }
 
-    /// A request with the key of all was answered.
+    /// Counts an answered request of the key with all scopes.
     pub fn count(&mut self, firm: usize, status: u16) {
         if !(status >= 400 && self.breaks(Broken::RefusedIsFree)) {
             *self.counted(firm, 0) += 1;
         }
     }
 
-    /// The server said how much is left.
+    /// Takes over the remaining quota reported by the server.
     pub fn adopt_remaining(&mut self, firm: usize, key: usize, remaining: i64) {
         let limit = self.firms[firm].keys[key].limit;
         *self.counted(firm, key) = limit - remaining;

@@ -1,4 +1,4 @@
-//! What becomes of documents: final, settled, cancelled, archived (D4, D11, D21c).
+//! The life of documents: final, settled, cancelled, archived (D4, D11, D21c).
 
 use serde_json::json;
 
@@ -10,14 +10,14 @@ use crate::simulation::calendar::{DAY, berlin_day, date};
 use crate::simulation::step::{Goods, Name, Step};
 
 impl Model {
-    /// The next instant of an event: they grow strictly.
+    /// The next instant of an event, which is strictly greater than the previous one.
     fn next_event(&mut self, firm: usize) -> i64 {
         let firm = &mut self.firms[firm];
         firm.last_event = self.now.max(firm.last_event + 1);
         firm.last_event
     }
 
-    /// The rows of the notes that this settles.
+    /// Makes a document final; returns the rows of the receipts settled by it.
     pub fn become_final(&mut self, firm: usize, name: Name) -> Vec<Row> {
         let event = self.next_event(firm);
         let partner = self.firms[firm].documents[&name].partner;
@@ -98,7 +98,7 @@ impl Model {
         Expected::new(200, shows)
     }
 
-    /// Writes the counter document of a final invoice.
+    /// Writes the storno document of a final invoice.
     fn counter(&mut self, step: &Step, name: Name, of: &Document) -> Name {
         let day = if self.breaks(Broken::CounterBackdated) { of.day } else { self.today() };
         let number = self.number(step.firm, of.typ, date(day).0);
@@ -138,12 +138,12 @@ impl Model {
             if is_open {
                 rows = self.become_final(step.firm, name);
             } else if self.firms[step.firm].documents[&name].event.is_some() {
-                // What was cancelled before it was final has no events.
+                // A document cancelled while open has no events.
                 let event = self.next_event(step.firm);
                 self.firms[step.firm].documents.get_mut(&name).expect("a document").event = Some(event);
             }
             self.firms[step.firm].documents.get_mut(&name).expect("a document").papers.push(content);
-            // What is archived is no version of the document.
+            // Archiving makes no version of the document.
             rows.push(match is_open {
                 true => self.turned(step.firm, name),
                 false => self.document_row(step.firm, name),
@@ -156,7 +156,7 @@ impl Model {
         Expected::new(if is_same { 200 } else { 201 }, shows)
     }
 
-    /// Makes final what was created on a day that is over.
+    /// Finalises the documents created on past days.
     pub fn end_days(&mut self) {
         if self.breaks(Broken::DayNeverEnds) {
             return;

@@ -1,4 +1,4 @@
-//! What records and lists show.
+//! The expected records and lists.
 
 use serde_json::{Value, json};
 
@@ -18,11 +18,11 @@ pub struct List {
     pub rows: Vec<Value>,
 }
 
-/// Records, and where they are shown.
+/// Records, and their paths.
 type Records = Vec<(String, Value)>;
 
 impl Model {
-    /// All that there is of a company.
+    /// Everything of a company.
     pub fn all(&self, firm: usize) -> (Vec<List>, Records, Vec<Vec<Row>>) {
         (self.lists(firm), self.stocks(firm), self.firms[firm].feed.clone())
     }
@@ -59,7 +59,7 @@ impl Model {
         lists
     }
 
-    /// What live deliveries say of the contract.
+    /// The quantity delivered on the contract by live deliveries.
     fn delivered(&self, firm: usize) -> i64 {
         let counts = |document: &&Document| {
             let is_live = document.is_live() || self.breaks(Broken::CancelledDelivers);
@@ -69,7 +69,7 @@ impl Model {
         items.filter(|item| item.has_contract).map(stock_quantity).sum()
     }
 
-    /// Single records that follow from many: the stock of articles.
+    /// Records derived from many others: the stock of articles.
     pub fn stocks(&self, firm: usize) -> Records {
         let of = &self.firms[firm];
         let batches = |article: Name| of.batches.values().filter(move |batch| batch.article == article);
@@ -154,13 +154,13 @@ impl Model {
         self.firms[firm].met(position).into_iter().map(shown).collect()
     }
 
-    /// How many versions of a document there were before.
+    /// The history of a document: how many earlier versions there are.
     pub fn history(&self, firm: usize, name: Name) -> Option<(String, Value)> {
         let document = self.firms[firm].documents.get(&name)?;
         Some((format!("/api/v1/belege/#{name}/verlauf"), json!({"count": document.version - 1})))
     }
 
-    /// A record as it is shown alone, and where.
+    /// A single record, and its path.
     pub fn record(&self, firm: usize, name: Name) -> Option<(String, Value)> {
         let of = &self.firms[firm];
         let (kind, shown) = if of.documents.contains_key(&name) {

@@ -1,8 +1,8 @@
-//! What the service must do, told with plain maps: it predicts each answer, and what records and lists show afterwards. It
-//! shares no code with the server.
+//! The expected behaviour of the service, in plain maps: the model predicts each answer, and the contents of
+//! records and lists afterwards. It shares no code with the server.
 //!
-//! Names stand for ids: a text `#1200` is the record that step 12 made. Invoices of the first company move no goods
-//! (`lagerbuchung = lieferung`), those of the second move salt (`pairs.rs`).
+//! Names stand for ids: the text `#1200` is the record created by step 12. Invoices of the first company move
+//! no goods (`lagerbuchung = lieferung`), those of the second move salt (`pairs.rs`).
 
 mod documents;
 mod goods;
@@ -29,13 +29,13 @@ pub use partners::{file_text, given_number, partner_name};
 pub use receipts::{Order, Receipt, STATES};
 pub use records::{Batch, Document, Firm, Partner, Row, Weighing};
 
-/// What the answer to a step must be.
+/// The expected answer to a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expected {
     pub status: u16,
-    /// What the body shows, beside whatever else.
+    /// Fields that the body must contain, among others.
     pub shows: Value,
-    /// The body is that of the answer to this step.
+    /// The body must equal the answer to this step.
     pub same_as: Option<u32>,
 }
 
@@ -53,7 +53,7 @@ pub fn id(name: Name) -> Value {
     json!(format!("#{name}"))
 }
 
-/// How far the clock goes with each step: no two records are made in the same millisecond.
+/// The clock advances by this much with each step, so that no two records are created in the same millisecond.
 pub const TICK: i64 = 1;
 
 #[derive(Debug, Clone)]
@@ -86,7 +86,7 @@ impl Model {
         berlin_day(self.now)
     }
 
-    /// Whether a story can go on like this: what the step names is there.
+    /// Whether the story can continue with this step: everything it names exists.
     pub fn allows(&self, step: &Step) -> bool {
         let firm = &self.firms[step.firm];
         let other = &self.firms[1 - step.firm];
@@ -121,7 +121,7 @@ impl Model {
             Deed::SecondWeighing { weighing, .. } | Deed::CancelWeighing(weighing) => {
                 firm.weighings.contains_key(weighing)
             }
-            // What is older than seven days may be forgotten.
+            // Answers older than seven days may be forgotten.
             Deed::Again { step, .. } => {
                 firm.answered.get(step).is_some_and(|(.., at)| self.now - at < 6 * DAY)
             }
@@ -133,7 +133,7 @@ impl Model {
         }
     }
 
-    /// What must be answered; nothing where nothing is asked.
+    /// The expected answer; `None` if the step sends no request.
     pub fn play(&mut self, step: &Step) -> Option<Expected> {
         self.now += TICK;
         if let Deed::World(world) = step.deed {
@@ -203,7 +203,7 @@ impl Model {
         }
     }
 
-    /// What the server does by itself, and what becomes of it.
+    /// Applies an event of the server or its clock.
     fn turn(&mut self, world: World) {
         match world {
             World::Clock(to) | World::Restart(to) => {
@@ -224,7 +224,7 @@ impl Model {
         }
     }
 
-    /// The same answer, or a refusal where the body is another.
+    /// Expects the same answer, or a refusal if the body differs.
     fn again(&mut self, step: &Step, of: u32, is_changed: bool) -> Expected {
         let (first, expected, _) = self.firms[step.firm].answered[&of].clone();
         if self.breaks(Broken::KeyForgotten) {
@@ -265,7 +265,7 @@ impl Model {
             rows.retain(|row| row.action != "storniert");
         }
         rows.sort();
-        // A record has one row of a request (D28).
+        // A request adds one row for each record (D28).
         rows.dedup();
         if !rows.is_empty() {
             self.firms[firm].feed.push(rows);

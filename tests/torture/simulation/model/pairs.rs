@@ -1,5 +1,5 @@
-//! What deliveries and invoices do to each other where invoices move goods, too (D8): of an article without batches, in
-//! positive quantities. `tests/stock` tells the rest.
+//! Matching of deliveries and invoices if invoices move goods, too (D8): for an article without batches, in
+//! positive quantities. `tests/stock` covers the rest.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::{Document, Firm, Model, Row};
 use crate::simulation::broken::Broken;
 use crate::simulation::step::{Goods, Name, SALT};
 
-/// A position: its document, and its place in it.
+/// A position: its document, and its index in it.
 type Pos = (Name, usize);
 
-/// A delivery and an invoice that met.
+/// A matched delivery and invoice.
 #[derive(Debug, Clone)]
 pub struct Pair {
     ends: [Pos; 2],
     quantity: i64,
-    /// Which of the two moved.
+    /// The one that moved the goods.
     mover: Pos,
 }
 
@@ -53,14 +53,14 @@ impl Firm {
         self.quantity(of) - self.pairs_of(of).map(|pair| pair.quantity).sum::<i64>()
     }
 
-    /// What each position has met of which document.
+    /// The counterparts of each position, by document.
     pub fn met(&self, of: Pos) -> BTreeMap<Name, i64> {
         let mut met = BTreeMap::new();
         self.pairs_of(of).for_each(|pair| *met.entry(pair.other(of).0).or_default() += pair.quantity);
         met
     }
 
-    /// Meets open counterparts, the oldest first. Of two that have moved the elder one's movement stays.
+    /// Matches open counterparts, oldest first. If both have moved, the movement of the older one stays.
     fn meet(&mut self, pos: Pos, mut quantity: i64, has_moved: bool, newest_first: bool) {
         let own = &self.documents[&pos.0];
         let (partner, typ) = (own.partner, own.typ);
@@ -83,7 +83,7 @@ impl Firm {
         }
     }
 
-    /// Takes a document out of its pairs; what that gives back to others.
+    /// Removes a document from its pairs; returns the quantities released to others.
     fn withdraw(&mut self, name: Name) -> BTreeMap<Pos, i64> {
         let is_his = |pair: &Pair| pair.ends.iter().any(|end| end.0 == name);
         let (gone, kept) = std::mem::take(&mut self.pairs).into_iter().partition::<Vec<_>, _>(is_his);
@@ -96,7 +96,7 @@ impl Firm {
         released
     }
 
-    /// What each position has met, and what each document has moved.
+    /// The counterparts of each position, and the movements of each document.
     fn facts(&self, moves_twice: bool) -> (BTreeMap<Pos, BTreeMap<Name, i64>>, BTreeMap<Name, i64>) {
         let (mut met, mut moved) = (BTreeMap::new(), BTreeMap::new());
         for pos in self.meeting() {
@@ -111,8 +111,8 @@ impl Firm {
 }
 
 impl Model {
-    /// Withdraws a document from what it has met, and puts another in its place, or none. What that moved comes to what
-    /// was moved otherwise; the rows of those that follow.
+    /// Withdraws a document from its pairs, and optionally enters another version. Adds the resulting
+    /// movements to `moved`; returns the rows of the documents that follow.
     pub fn meet_anew(
         &mut self,
         firm: usize,
@@ -155,14 +155,14 @@ impl Model {
         rows.flatten().flatten().collect()
     }
 
-    /// The rows of the goods-receipt notes whose deliveries have met a document that has become final (D21a).
+    /// The rows of the goods receipts whose deliveries were matched with a document that became final (D21a).
     pub fn notes_of(&self, firm: usize, name: Name) -> Vec<Row> {
         let of = &self.firms[firm];
         let his = of.documents[&name].meeting().flat_map(|at| of.met((name, at)).into_keys());
         his.filter_map(|delivery| self.note_row(firm, delivery)).collect()
     }
 
-    /// Whether final invoices have met all goods of a delivery (D21a).
+    /// Whether final invoices cover all goods of a delivery (D21a).
     pub fn is_billed(&self, firm: usize, delivery: Name) -> bool {
         let of = &self.firms[firm];
         let is_final = |name: &Name| ["abgeschlossen", "erledigt"].contains(&of.documents[name].status);

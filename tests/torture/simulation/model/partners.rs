@@ -6,7 +6,7 @@ use super::{Expected, Model, Partner, Row, id, refused};
 use crate::simulation::broken::Broken;
 use crate::simulation::step::{Match, Name, PartnerChange, Step};
 
-/// A number that a client gives: every other one in small letters.
+/// A number given by a client, every other one in lower case.
 pub fn given_number(number: u32) -> String {
     format!("{}-{number}", if number.is_multiple_of(2) { "K" } else { "k" })
 }
@@ -20,7 +20,7 @@ impl Model {
         self.new_partner(step.firm, step.made(0), number, name)
     }
 
-    /// Many in one request: each for itself, and each a request of the day.
+    /// Many partners in one request: each is handled alone, and each counts as a request of the day.
     pub fn partners(&mut self, step: &Step, names: &[Option<u32>]) -> Expected {
         let (mut rows, mut made) = (Vec::new(), 0);
         for (at, name) in names.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Model {
         Expected::new(200, json!({"data": rows, "angelegt": made, "abgelehnt": names.len() - made}))
     }
 
-    /// A file by the command line: all of it or nothing; how many are new, changed, and as they were.
+    /// Imports a file by the command line, completely or not at all; returns how many are new, changed, and unchanged.
     pub fn import(&mut self, step: &Step, lines: &[(u32, Option<u32>)]) -> Expected {
         let (before, mut rows, mut counts) = (self.firms[step.firm].partners.clone(), Vec::new(), [0; 3]);
         for (at, (number, name)) in lines.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Model {
             counts[new] += 1;
             let Partner { status, version, .. } = self.firms[step.firm].partners[&record];
             let action = ["angelegt", if status == "inaktiv" { status } else { "geaendert" }];
-            // It has the clock of the machine.
+            // The command uses the clock of the machine.
             let row =
                 |action: &&'static str| Row { at: 0, ..self.row("kunde", record, action, Some(version)) };
             rows.extend(action.get(new).map(row));

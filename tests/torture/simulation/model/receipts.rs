@@ -1,4 +1,4 @@
-//! Goods-receipt notes (D21a, D23) and production orders without a recipe (D13).
+//! Goods receipts (D21a, D23) and production orders without a recipe (D13).
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::simulation::calendar::{date, day_time};
 use crate::simulation::money::{divided, money, quantity, sums};
 use crate::simulation::step::{Goods, Grain, Item, Name, Named, Step, WHEAT};
 
-/// A goods-receipt note.
+/// A goods receipt.
 #[derive(Debug, Clone)]
 pub struct Receipt {
     pub number: String,
@@ -31,17 +31,18 @@ pub struct Order {
     pub version: i64,
 }
 
-/// The states of an order, in the order in which it goes through them.
+/// The states of an order, in their sequence.
 pub const STATES: [&str; 5] = ["schwebend", "geplant", "in_bearbeitung", "erledigt", "storniert"];
 
 impl Grain {
-    /// What is left of it in whole kilogrammes, rounded half up, below zero none; percentages are tenths, the factor, too.
+    /// The net weight in whole kilogrammes, rounded half up; `None` below zero. Percentages and the factor
+    /// are in tenths.
     fn net(&self, wrong: bool) -> Option<i64> {
         let dirt = i128::from((self.dirt - self.base_dirt).max(0));
         let moist = i128::from((self.moisture - self.base_moisture).max(0) * self.factor);
         let cleaned = i128::from(self.delivered) * (1_000 - dirt);
         let (dry, scale) = match wrong {
-            // Both from what was delivered.
+            // Both deductions from the delivered weight.
             true => (i128::from(self.delivered) * (10_000_000 - 10_000 * dirt - 1_000 * moist), 10_000_000),
             false => (cleaned * (10_000 - moist), 10_000_000),
         };
@@ -87,7 +88,7 @@ impl Model {
         Expected::new(201, shows)
     }
 
-    /// The delivery over the net quantity, in tonnes.
+    /// Books the delivery over the net quantity, in tonnes.
     fn deliver(&mut self, step: &Step, partner: Name, grain: &Grain, net: i64, lot: u32) -> Moves {
         let item = Item {
             article: Some(WHEAT),
@@ -141,14 +142,14 @@ impl Model {
         Expected::new(200, shows)
     }
 
-    /// The row of the note whose delivery is rewritten or cancelled: what it has met is another.
+    /// The row of the receipt whose delivery is rewritten or cancelled, as its counterparts change.
     pub fn note_row(&self, firm: usize, delivery: Name) -> Option<Row> {
         let mut receipts = self.firms[firm].receipts.iter();
         let (name, _) = receipts.find(|(_, receipt)| receipt.delivery == Some(delivery))?;
         Some(self.row("annahmeschein", *name, "geaendert", None))
     }
 
-    /// As its confirmation shows it.
+    /// The receipt as in its confirmation.
     fn shown_receipt(&self, firm: usize, name: Name) -> Value {
         let receipt = &self.firms[firm].receipts[&name];
         let amount = divided(i128::from(receipt.net) * i128::from(receipt.grain.price), 100_000);
@@ -205,7 +206,7 @@ impl Model {
         json!({"id": id(name), "pa_nummer": order.number, "status": STATES[order.status]})
     }
 
-    /// The latest day first, what has none last.
+    /// Latest date first, orders without a date last.
     pub fn order_list(&self, firm: usize) -> Vec<Value> {
         let orders = self.firms[firm].orders.iter();
         let mut order: Vec<(Option<i64>, Name)> = orders.map(|(name, order)| (order.day, *name)).collect();

@@ -24,7 +24,7 @@ pub struct Document {
     pub day: i64,
     pub partner: Name,
     pub items: Vec<Item>,
-    /// The batch in which each item lies.
+    /// The batch of each item.
     pub batches: Vec<Option<Name>>,
     pub sums: [i64; 3],
     pub reference: Option<u32>,
@@ -32,10 +32,10 @@ pub struct Document {
     pub made: i64,
     pub changed: i64,
     pub version: i64,
-    /// The partner's name, once it is final.
+    /// The stored name of the partner, once it is final.
     pub kept: Option<String>,
     pub cancels: Option<Name>,
-    /// Its last event since it was final.
+    /// Its last event since it became final.
     pub event: Option<i64>,
     pub papers: Vec<u32>,
 }
@@ -48,7 +48,7 @@ pub struct Batch {
     pub foreign: Option<u32>,
     pub best_before: Option<i64>,
     pub stock: i64,
-    /// What an import counted, where that was the last stocktaking: all of a story are of one day.
+    /// The count of the last stocktaking, if that was an import: all counts of a story are of one day.
     pub imported: Option<i64>,
     pub is_locked: bool,
     pub version: i64,
@@ -87,10 +87,10 @@ pub struct Firm {
     pub pairs: Vec<Pair>,
     /// The stock of articles without batches.
     pub stocks: BTreeMap<Name, i64>,
-    /// How many numbers of a series and a year there are.
+    /// The number of documents of a series and year.
     pub numbers: BTreeMap<(&'static str, i64), u32>,
     pub references: BTreeMap<(u32, &'static str), Name>,
-    /// Steps that were answered under an Idempotency-Key, and when.
+    /// Steps answered with an Idempotency-Key, and when.
     pub answered: BTreeMap<u32, (Step, Expected, i64)>,
     pub last_event: i64,
     /// The rows of each request.

@@ -1,4 +1,4 @@
-//! What streams hold (ISO 32000-1, 7.4): packed by deflate or not at all, with or without a predictor of PNG.
+//! Decodes streams (ISO 32000-1, 7.4): deflated or uncompressed, with or without a PNG predictor.
 
 use std::io::Read;
 
@@ -8,13 +8,13 @@ use super::index::Index;
 use super::objects::{Dict, Object};
 use crate::papers::erechnung::lesen::model::Unlesbar;
 
-/// The first predictor of PNG: each row says in its first byte which of them it has.
+/// The first PNG predictor: the first byte of each row names the one that the row uses.
 const PNG: usize = 10;
-/// The row is its difference to the one above.
+/// Predictor Up: the row is the difference to the row above.
 const UP: &u8 = &2;
 
 impl Index<'_> {
-    /// What a stream holds, within what the whole file may be inflated to.
+    /// Decodes a stream, within the bytes to which the whole file may be inflated.
     pub fn inflate(&mut self, dict: &Dict, raw: &[u8]) -> Result<Vec<u8>, Unlesbar> {
         let mut content = Vec::new();
         let read = match self.only(dict, "Filter")? {
@@ -26,7 +26,9 @@ impl Index<'_> {
         };
         if content.len() > self.may_inflate {
             return Err(Unlesbar::Datei(
-                "Das PDF enthält entpackt mehr, als für eine Rechnung erlaubt ist (32 MiB). Bitte das XML allein senden.".to_owned(),
+                "Das PDF enthält entpackt mehr, als für eine Rechnung erlaubt ist (32 MiB). Bitte das XML \
+                 allein senden."
+                    .to_owned(),
             ));
         }
         self.may_inflate -= content.len();
@@ -41,7 +43,7 @@ impl Index<'_> {
         }
     }
 
-    /// The value of a name, which may be a list of one and may stand elsewhere; a longer list as it is.
+    /// The value of a name, resolving references and a list of one; a longer list is returned unchanged.
     fn only(&mut self, dict: &Dict, name: &str) -> Result<Option<Object>, Unlesbar> {
         let mut value = dict.get(name).cloned();
         loop {
@@ -60,7 +62,8 @@ fn packed_otherwise() -> Unlesbar {
     )
 }
 
-/// Rows of bytes, each as it is or as its difference to the one above, as tables of objects have them; none for others.
+/// Undoes the predictor of rows that are plain or the difference to the row above, as in cross-reference
+/// streams; `None` for other predictors.
 fn predicted(with: &Dict, packed: &[u8]) -> Option<Vec<u8>> {
     let columns = with.size("Columns").unwrap_or(1);
     let is_one_byte = with.get("Colors").is_none() && with.get("BitsPerComponent").is_none();

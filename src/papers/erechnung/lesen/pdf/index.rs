@@ -1,4 +1,4 @@
-//! Where the objects of a PDF stand.
+//! The index of a PDF: where its objects are.
 
 use std::collections::HashMap;
 
@@ -7,29 +7,30 @@ use memchr::memmem;
 use super::objects::{Dict, Lexer, Object, is_blank};
 use crate::papers::erechnung::lesen::model::Unlesbar;
 
-/// Bytes that all streams of a file together are inflated to at most. A hybrid invoice needs a tenth of one MiB.
+/// Most bytes to which all streams of a file together are inflated. A hybrid invoice needs a tenth of one
+/// MiB.
 const INFLATED_BYTES_MAX: usize = 32 << 20;
-/// How often each byte of the file is read at most, on average: as often to find the objects as to read what is needed of
-/// them.
+/// How often each byte of the file is read at most, on average: as often to find the objects as to read those
+/// that are needed.
 const LOOKS_PER_BYTE: usize = 8;
 const LOOKS_MAX: usize = 32 << 20;
 pub const OBJECTS_MAX: usize = 500_000;
 
 pub struct Index<'d> {
     pub data: &'d [u8],
-    /// Whether the file wants a password, or any reader wants a key.
+    /// Whether the file needs a password, or any reader needs a key.
     pub is_encrypted: bool,
     places: HashMap<u32, ObjectPlace>,
     unpacked: Vec<Vec<u8>>,
     pub root: Option<u32>,
-    /// What may be inflated still, in bytes.
+    /// Bytes that may still be inflated.
     pub may_inflate: usize,
     may_look: usize,
 }
 
 #[derive(Clone, Copy)]
 pub enum ObjectPlace {
-    /// In the file: what stands behind `obj`.
+    /// In the file: the position behind `obj`.
     File(usize),
     Unpacked {
         stream: usize,
@@ -39,12 +40,12 @@ pub enum ObjectPlace {
 
 pub struct Stream<'d> {
     pub dict: Dict,
-    /// Its bytes before any filter.
+    /// Its bytes before decoding.
     pub raw: &'d [u8],
 }
 
 impl<'d> Index<'d> {
-    /// By its table; a file whose table is broken by a scan.
+    /// Builds the index from the cross-reference table; scans a file whose table is broken.
     pub fn of(data: &'d [u8]) -> Result<Index<'d>, Unlesbar> {
         let mut index = Index::new(data);
         if index.read_table().is_none() {
@@ -76,7 +77,8 @@ impl<'d> Index<'d> {
         if self.places.len() > OBJECTS_MAX { Err(too_complex()) } else { Ok(()) }
     }
 
-    /// The objects of an object stream (ISO 32000-1, 7.5.7) that are wanted, by where that number stands so far and by it.
+    /// Adds the wanted objects of an object stream (ISO 32000-1, 7.5.7). `is_wanted` receives the known place
+    /// of an object number, if any, and the number.
     pub fn unpack(
         &mut self,
         dict: &Dict,
@@ -98,7 +100,7 @@ impl<'d> Index<'d> {
         Ok(())
     }
 
-    /// A trailer, or the dictionary of a stream that is one.
+    /// Reads a trailer, or the dictionary of a stream that serves as one.
     pub fn look_at_trailer(&mut self, dict: &Dict) {
         if let Some(Object::Reference(root)) = dict.get("Root") {
             self.root = Some(*root);
@@ -120,7 +122,7 @@ impl<'d> Index<'d> {
         numbers
     }
 
-    /// An object by its number; of a stream its dictionary.
+    /// Returns an object by its number; for a stream, its dictionary.
     pub fn object(&mut self, id: u32) -> Result<Option<Object>, Unlesbar> {
         Ok(self.read(id)?.map(|(object, _)| object))
     }
@@ -137,7 +139,7 @@ impl<'d> Index<'d> {
         Ok(content(self.data, behind, length).map(|(raw, _)| Stream { dict, raw }))
     }
 
-    /// An object, and where it ends if it stands in the file itself.
+    /// Returns an object, and where it ends if it is in the file itself.
     fn read(&mut self, id: u32) -> Result<Option<(Object, Option<usize>)>, Unlesbar> {
         let Some(place) = self.places.get(&id) else { return Ok(None) };
         let (data, at, in_file) = match *place {
@@ -154,12 +156,12 @@ impl<'d> Index<'d> {
     }
 }
 
-/// A file that no program writes.
+/// Refuses a file that no program would write.
 pub fn too_complex() -> Unlesbar {
     Unlesbar::Datei("Das PDF ist für eine Rechnung zu verschachtelt. Bitte das XML allein senden.".to_owned())
 }
 
-/// Where the bytes of a stream begin whose dictionary ends here.
+/// Where the bytes of a stream begin, if its dictionary ends at `behind`.
 pub fn stream_begin(data: &[u8], behind: usize) -> Option<usize> {
     let mut lexer = Lexer::new(data, behind);
     if !lexer.keyword(b"stream") {
@@ -178,8 +180,8 @@ pub fn ends_with_stream(data: &[u8], end: usize) -> bool {
     rest.get(blanks..).is_some_and(|rest| rest.starts_with(b"endstream"))
 }
 
-/// The bytes of a stream whose dictionary ends here, and where they end: by their length where `endstream` stands there,
-/// else by the next `endstream`, else to the end of the file.
+/// The bytes of a stream whose dictionary ends at `behind`, and where they end: by their length if
+/// `endstream` follows, else at the next `endstream`, else at the end of the file.
 pub fn content(data: &[u8], behind: usize, length: Option<usize>) -> Option<(&[u8], usize)> {
     let begin = stream_begin(data, behind)?;
     let by_length =

@@ -1,10 +1,12 @@
-//! The e-invoice that is attached to a PDF.
+//! Extracts the e-invoice that is attached to a PDF.
 //!
-//! Where its objects stand says its `table`; a file whose table is broken is read from its beginning to its end (`scan`).
-//! Neither looks into streams: a PDF may be attached that has an e-invoice of its own.
+//! `table` finds the objects by the cross-reference table; if that table is broken, `scan` reads the file
+//! from its beginning to its end. Neither looks into streams: an attached PDF may have an e-invoice of its
+//! own.
 //!
-//! There are crates that read PDFs. lopdf bounds what a stream is inflated to and hayro-syntax does not; neither bounds
-//! the sum of all streams, so that a file of 1 MB costs seconds and one of 10 MB half a minute.
+//! Existing crates do not suffice: lopdf bounds the inflated size of a stream and hayro-syntax does not;
+//! neither bounds the sum of all streams, so that a file of 1 MB costs seconds and one of 10 MB half a
+//! minute.
 
 mod filter;
 mod index;
@@ -18,8 +20,8 @@ use crate::papers::erechnung::lesen::model::Unlesbar;
 use index::{Index, Stream};
 use objects::{Dict, Object};
 
-/// Names of the attachment, the newest standard first: Factur-X and ZUGFeRD from 2.1 on, XRechnung in ZUGFeRD, ZUGFeRD
-/// 2.0 and 1.0 (whatever the case).
+/// Names of the attachment in any case, the newest standard first: Factur-X and ZUGFeRD from 2.1 on,
+/// XRechnung in ZUGFeRD, ZUGFeRD 2.0 and 1.0.
 const NAMES: [&str; 3] = ["factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml"];
 
 const STEPS_MAX: usize = 100_000;
@@ -30,7 +32,7 @@ struct Attachment {
 }
 
 impl Attachment {
-    /// The smaller, the better; none for what is no XML.
+    /// Preference of an attachment, the smallest first; `None` if it is not XML.
     fn rank(&self) -> Option<usize> {
         let name = self.name.to_lowercase();
         let known = NAMES.iter().position(|known| *known == name);
@@ -56,7 +58,8 @@ pub fn attachment(data: &[u8]) -> Result<Vec<u8>, Unlesbar> {
     };
     if found.iter().any(|other| other.rank() == best.rank() && other.stream != best.stream) {
         return Err(Unlesbar::Datei(
-            "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein senden.".to_owned(),
+            "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein \
+             senden.".to_owned(),
         ));
     }
     match index.stream(best.stream)? {
@@ -65,7 +68,7 @@ pub fn attachment(data: &[u8]) -> Result<Vec<u8>, Unlesbar> {
     }
 }
 
-/// The attachments that the catalog names; where it names none, those that stand anywhere in the file.
+/// The attachments that the catalog names; if it names none, those found anywhere in the file.
 fn attachments(index: &mut Index<'_>) -> Result<Vec<Attachment>, Unlesbar> {
     let mut todo = Vec::new();
     if let Some(catalog) = index.catalog()? {
@@ -93,7 +96,7 @@ fn walk(index: &mut Index<'_>, mut todo: Vec<Object>) -> Result<Vec<Attachment>,
             Object::Reference(id) if seen.insert(id) => todo.extend(index.object(id)?),
             Object::Array(values) => todo.extend(values),
             Object::Dict(dict) => match dict.get("EF") {
-                Some(files) => found.extend(specified(index, &dict, &files.clone())?),
+                Some(files) => found.extend(file_specification(index, &dict, &files.clone())?),
                 None => {
                     let below = ["EmbeddedFiles", "Kids", "Names"];
                     todo.extend(below.into_iter().filter_map(|name| dict.get(name).cloned()));
@@ -105,8 +108,12 @@ fn walk(index: &mut Index<'_>, mut todo: Vec<Object>) -> Result<Vec<Attachment>,
     Ok(found)
 }
 
-/// What a file specification names (ISO 32000-1, 7.11.3).
-fn specified(index: &mut Index<'_>, dict: &Dict, files: &Object) -> Result<Option<Attachment>, Unlesbar> {
+/// Returns the attachment of a file specification (ISO 32000-1, 7.11.3).
+fn file_specification(
+    index: &mut Index<'_>,
+    dict: &Dict,
+    files: &Object,
+) -> Result<Option<Attachment>, Unlesbar> {
     let files = match files {
         Object::Reference(id) => index.object(*id)?,
         other => Some(other.clone()),
@@ -129,7 +136,8 @@ fn specified(index: &mut Index<'_>, dict: &Dict, files: &Object) -> Result<Optio
     Ok(stream.zip(name).map(|(stream, name)| Attachment { name, stream }))
 }
 
-/// A text string: UTF-16 with a byte order mark, else one byte a letter (ISO 32000-1, 7.9.2).
+/// Decodes a text string (ISO 32000-1, 7.9.2): UTF-16 with a byte order mark, else UTF-8, replacing what is
+/// invalid.
 fn decoded(text: &[u8]) -> String {
     match text.strip_prefix(b"\xfe\xff") {
         Some(rest) => encoding_rs::UTF_16BE.decode_without_bom_handling(rest).0.into_owned(),

@@ -1,5 +1,5 @@
-//! Objects of a PDF (ISO 32000-1, 7.3): what is needed of them to find an attachment. Each byte is looked at a bounded
-//! number of times; what is read of one object is bounded in depth and number of values.
+//! Parses the objects of a PDF (ISO 32000-1, 7.3), as far as needed to find an attachment. Each byte is read
+//! a bounded number of times; each object is bounded in depth and number of values.
 
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ pub enum Object {
     Reference(u32),
     Array(Vec<Object>),
     Dict(Dict),
-    /// A fraction, a truth value, or null.
+    /// A fraction, a boolean, or null.
     Other,
 }
 
@@ -29,7 +29,7 @@ impl Dict {
         self.0.iter().find(|(known, _)| known == name.as_bytes()).map(|(_, value)| value)
     }
 
-    /// The value of a name, if it is a whole number that is not negative.
+    /// The value of a name, if it is an integer that is not negative.
     pub fn size(&self, name: &str) -> Option<usize> {
         match self.get(name) {
             Some(Object::Integer(size)) => usize::try_from(*size).ok(),
@@ -37,7 +37,7 @@ impl Dict {
         }
     }
 
-    /// The value of a name, if it is a list of such numbers.
+    /// The value of a name, if it is a list of such integers.
     pub fn sizes(&self, name: &str) -> Option<Vec<usize>> {
         let Some(Object::Array(values)) = self.get(name) else { return None };
         let size = |value: &Object| match value {
@@ -64,17 +64,17 @@ impl<'d> Lexer<'d> {
         Lexer { data, at, values: 0, looks: Cell::new(0) }
     }
 
-    /// How often it looked at a byte so far.
+    /// Number of bytes read so far, repeated reads included.
     pub fn looks(&self) -> usize {
         self.looks.get()
     }
 
-    /// The next object; none where there is none, or where it is broken, too deep or too large.
+    /// Parses the next object; `None` if there is none, or if it is broken, too deep or too large.
     pub fn object(&mut self) -> Option<Object> {
         self.value(0)
     }
 
-    /// Whether a keyword stands here; it is taken.
+    /// Consumes a keyword; returns whether it was there.
     pub fn keyword(&mut self, word: &[u8]) -> bool {
         self.blanks();
         let found = self.data.get(self.at..).is_some_and(|rest| rest.starts_with(word));
@@ -157,7 +157,7 @@ impl<'d> Lexer<'d> {
         Some(Object::Array(values))
     }
 
-    /// `#2F` in a name is the byte 2F.
+    /// Parses a name, in which `#2F` is the byte 2F.
     fn name(&mut self) -> Vec<u8> {
         self.at += 1;
         let mut name = Vec::new();
@@ -221,7 +221,7 @@ impl<'d> Lexer<'d> {
         Some(Object::Text(text))
     }
 
-    /// A text in parentheses, which may contain others, and escapes.
+    /// Parses a text in parentheses, which may contain nested ones, and escapes.
     fn text(&mut self) -> Option<Object> {
         self.at += 1;
         let (mut text, mut open) = (Vec::new(), 1u32);

@@ -1,5 +1,6 @@
-//! The objects of a file whose table is broken: read from its beginning to its end, but never into streams. Of several
-//! objects of one number the last one counts, as it does for a file that was added to.
+//! Finds the objects of a file whose cross-reference table is broken: reads it from its beginning to its end,
+//! but never into streams. If several objects have one number the last one counts, as in a file that was
+//! appended to.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,8 @@ use crate::papers::erechnung::lesen::model::Unlesbar;
 
 /// How far before `obj` the number of an object may begin, in bytes.
 const HEAD: usize = 24;
-/// Integers of one number that a length may mean: streams may hold objects that look like it.
+/// Most integers of one object number that are tried as a length: streams may hold bytes that look like an
+/// object.
 const LENGTHS_MAX: usize = 16;
 
 /// Object streams: where each begins, its dictionary and its bytes.
@@ -19,7 +21,7 @@ type Packed<'d> = Vec<(usize, Dict, &'d [u8])>;
 
 struct Scan<'i, 'd> {
     index: &'i mut Index<'d>,
-    /// What each number may mean as the length of a stream.
+    /// The values that each object number may have as the length of a stream.
     lengths: HashMap<u32, Vec<usize>>,
     packed: Packed<'d>,
 }
@@ -29,10 +31,14 @@ impl Index<'_> {
         let lengths = lengths(self.data);
         let mut scan = Scan { index: self, lengths, packed: Vec::new() };
         scan.file()?;
-        // Of a file that is encrypted they cannot be read.
+        // The object streams of an encrypted file cannot be read.
         for (begin, dict, raw) in std::mem::take(&mut scan.packed) {
             if !self.is_encrypted {
-                let is_older = |place: Option<&ObjectPlace>| !matches!(place, Some(ObjectPlace::File(at)) if *at > begin);
+                let is_older = |place: Option<&ObjectPlace>| {
+                    !matches!(
+                        place, Some(ObjectPlace::File(at)) if *at > begin
+                    )
+                };
                 self.unpack(&dict, raw, |place, _| is_older(place))?;
             }
         }
@@ -67,7 +73,7 @@ impl Scan<'_, '_> {
         Ok(())
     }
 
-    /// Reads a trailer and gives where it ends.
+    /// Reads a trailer and returns where it ends.
     fn trailer(&mut self, at: usize) -> Result<usize, Unlesbar> {
         let mut lexer = Lexer::new(self.index.data, at);
         if let Some(Object::Dict(dict)) = lexer.object() {
@@ -77,7 +83,7 @@ impl Scan<'_, '_> {
         Ok(lexer.at)
     }
 
-    /// Notes an object and gives where it ends.
+    /// Records an object and returns where it ends.
     fn object(&mut self, id: u32, at: usize) -> Result<usize, Unlesbar> {
         self.index.note(id, ObjectPlace::File(at))?;
         let mut lexer = Lexer::new(self.index.data, at);
@@ -93,7 +99,7 @@ impl Scan<'_, '_> {
         Ok(end)
     }
 
-    /// The length of a stream; where another object says it, the longest that ends where a stream ends.
+    /// The length of a stream; if another object holds it, the longest candidate at which a stream ends.
     fn length(&self, dict: &Dict, behind: usize) -> Option<usize> {
         let Some(Object::Reference(id)) = dict.get("Length") else { return dict.size("Length") };
         let begin = stream_begin(self.index.data, behind)?;
@@ -102,7 +108,7 @@ impl Scan<'_, '_> {
     }
 }
 
-/// The integers that stand anywhere as an object, by its number.
+/// Finds the integers that are objects anywhere in the file, by object number.
 fn lengths(data: &[u8]) -> HashMap<u32, Vec<usize>> {
     let mut lengths: HashMap<u32, Vec<usize>> = HashMap::new();
     for found in memmem::find_iter(data, b"obj") {
@@ -119,7 +125,7 @@ fn lengths(data: &[u8]) -> HashMap<u32, Vec<usize>> {
     lengths
 }
 
-/// The number of an object from `12 0 ` before `obj`; none where something else stands there.
+/// Parses the object number from `12 0 ` before `obj`; `None` if something else stands there.
 fn number_before(data: &[u8], from: usize, end: usize) -> Option<u32> {
     let before = data.get(from.max(end.saturating_sub(HEAD))..end)?;
     let before = before.trim_ascii_end();

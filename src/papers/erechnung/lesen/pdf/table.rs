@@ -1,5 +1,5 @@
-//! The table of objects (ISO 32000-1, 7.5.4 to 7.5.8): followed from the end of the file by /Prev, the newest entry of a
-//! number counts. One that does not lead to its object makes the whole file a broken one.
+//! The cross-reference table (ISO 32000-1, 7.5.4 to 7.5.8), followed from the end of the file by /Prev; the
+//! newest entry of a number counts. If an entry does not lead to its object, the whole file counts as broken.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,24 +8,24 @@ use memchr::memmem;
 use super::index::{Index, OBJECTS_MAX, ObjectPlace, Stream, content};
 use super::objects::{Dict, Lexer, Object};
 
-/// How far before the end of the file `startxref` is looked for, in bytes (ISO 32000-1, annex H).
+/// How far before the end of the file `startxref` is searched, in bytes (ISO 32000-1, annex H).
 const TAIL_BYTES: usize = 1 << 10;
-/// Widest field of a table that is a stream, in bytes.
+/// Widest field of a cross-reference stream, in bytes.
 const WIDTH_MAX: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Free,
-    /// Where the object stands.
+    /// The position of the object.
     File(usize),
-    /// The object stream that holds it.
+    /// The number of the object stream that holds it.
     Packed(u32),
 }
 
 type Entries = Vec<(u32, Entry)>;
 
 impl Index<'_> {
-    /// Notes what the table names; none where it is broken.
+    /// Records the objects that the table names; `None` if the table is broken.
     pub fn read_table(&mut self) -> Option<()> {
         let table = self.sections()?;
         let mut streams: Vec<u32> = Vec::new();
@@ -44,7 +44,7 @@ impl Index<'_> {
         }
         streams.sort_unstable();
         streams.dedup();
-        // Of a file that is encrypted they cannot be read.
+        // The object streams of an encrypted file cannot be read.
         if self.is_encrypted {
             streams.clear();
         }
@@ -67,7 +67,8 @@ impl Index<'_> {
                 continue;
             }
             let (dict, entries) = self.section(at)?;
-            // What a table hides from older readers, as free, stands in the stream that it names (7.5.8.4).
+            // Objects that a table hides from older readers, by marking them free, are in the stream that it
+            // names (7.5.8.4).
             let hidden = match dict.size("XRefStm") {
                 Some(at) => self.section(at)?.1,
                 None => Entries::new(),
@@ -88,7 +89,7 @@ impl Index<'_> {
         Some(table)
     }
 
-    /// A table or a stream that is one, with its trailer.
+    /// Reads a table or a cross-reference stream, with its trailer.
     fn section(&mut self, at: usize) -> Option<(Dict, Entries)> {
         let mut lexer = Lexer::new(self.data, at);
         let section = match lexer.keyword(b"xref") {
@@ -99,7 +100,7 @@ impl Index<'_> {
         Some(section)
     }
 
-    /// A table that is a stream.
+    /// Reads a cross-reference stream.
     fn packed_rows(&mut self, lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
         head(lexer)?;
         let Some(Object::Dict(dict)) = lexer.object() else { return None };
@@ -130,7 +131,7 @@ impl Index<'_> {
     }
 }
 
-/// The rows of a table, and the trailer behind them.
+/// Reads the rows of a table, and the trailer behind them.
 fn rows(lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
     let mut entries = Entries::new();
     while !lexer.keyword(b"trailer") {
@@ -141,7 +142,7 @@ fn rows(lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
             if !is_used && !lexer.keyword(b"f") || entries.len() == OBJECTS_MAX {
                 return None;
             }
-            // Some programs write what they do not use as an object at the begin of the file.
+            // Some programs list unused numbers as objects at the beginning of the file.
             entries.push((id, if is_used && at > 0 { Entry::File(at) } else { Entry::Free }));
         }
     }
@@ -149,7 +150,7 @@ fn rows(lexer: &mut Lexer<'_>) -> Option<(Dict, Entries)> {
     Some((dict, entries))
 }
 
-/// The number from `12 0 obj`.
+/// Parses the object number of `12 0 obj`.
 fn head(lexer: &mut Lexer<'_>) -> Option<u32> {
     let (id, _) = (lexer.unsigned()?, lexer.unsigned()?);
     lexer.keyword(b"obj").then_some(id)

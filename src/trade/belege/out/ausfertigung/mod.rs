@@ -23,10 +23,10 @@ use crate::master::kunden::{self, Kunde};
 use crate::master::tenants::firma::{self, Firma};
 use crate::master::tenants::{self, Einstellungen};
 use crate::papers::blatt::{Aufdruck, Blatt, ERechnung, PAGES_MAX};
-use crate::papers::erechnung::{Fehlt, Profil, Wo};
+use crate::papers::erechnung::{Fehlt, Wo};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result, or_refusal};
-use crate::rules::document::{BelegStatus, Rechnungsart};
+use crate::rules::document::{BelegStatus, Profil, Rechnungsart};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::stammdaten;
 use crate::rules::tax::Steuerart;
@@ -198,10 +198,11 @@ pub fn papiere(tx: &Tx<'_>, id: Uuid) -> Result<Papiere> {
         true if is_open => Ok(()),
         true => {
             let firma = firma::state(tx, beleg.firma_nr.unwrap_or_default())?;
-            Err(without_sheet(&beleg, firma.as_ref()).message)
+            Err(without_sheet(&beleg, firma.as_ref()).message.to_string())
         }
     };
-    let erechnung = or_refusal(erechnung(tx, &beleg))?.map(drop).map_err(|refusal| refusal.message);
+    let erechnung =
+        or_refusal(erechnung(tx, &beleg))?.map(drop).map_err(|refusal| refusal.message.to_string());
     Ok(Papiere { pdf, erechnung })
 }
 

@@ -7,10 +7,10 @@ use crate::master::kunden::Kunde;
 use crate::master::tenants::firma::Firma;
 use crate::papers::blatt::numbers::german;
 use crate::papers::erechnung::{
-    Bezug, Kontakt, Merkmal, Partei, Position, Profil, Rechnung, Skonto, Zahlungsbedingungen,
+    Bezug, Kontakt, Merkmal, Partei, Position, Rechnung, Skonto, Zahlungsbedingungen,
 };
 use crate::rules::day::Day;
-use crate::rules::document::Rechnungsart;
+use crate::rules::document::{Profil, Rechnungsart};
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::settlement::{AbrechnungsPosten, Groesse, Wirkung};

@@ -6,11 +6,12 @@ use uuid::Uuid;
 use super::angaben::Angaben;
 use super::pflicht::Ohne;
 use crate::papers::blatt::ERechnung;
-use crate::papers::erechnung::{Kontakt, Partei, Profil};
+use crate::papers::erechnung::{Kontakt, Partei};
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::columns;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
+use crate::rules::document::Profil;
 use crate::trade::belege::model::Beleg;
 use crate::trade::belege::out::packen::{deflated, digest, inflated};
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::angaben::Angaben;
 use crate::master::tenants::firma::Firma;
-use crate::papers::erechnung::{Partei, Profil};
+use crate::papers::erechnung::Partei;
+use crate::rules::document::Profil;
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
 pub struct Vorlage<'v> {

@@ -1,4 +1,4 @@
-//! The export of a register is kept as it came (D22), and handed over (D36).
+//! The export of a register is stored unchanged (D22), and handed over to auditors (D36).
 
 use std::fs;
 use std::io::{Cursor, Read};
@@ -12,7 +12,7 @@ use crate::harness::{COMPLETE, Server};
 use crate::office::z3::ended;
 use crate::trade::kasse::counts;
 
-/// Name, days and bytes of what is kept of registers.
+/// Name, days and bytes of the stored exports.
 fn kept(server: &Server) -> Vec<(String, String, Vec<u8>)> {
     let database = open_writer(&server.database).unwrap();
     let mut statement = database
@@ -110,7 +110,7 @@ fn check_finds_an_export_that_was_altered() {
 fn an_export_of_a_register_goes_when_the_law_no_longer_wants_it() {
     let server = Server::start();
     let mill = shop(&server);
-    // Commands have the clock of the machine.
+    // Commands use the clock of the machine.
     let year = i64::from(jiff::Zoned::now().year());
     let of_year = |name: &str, year: i64| {
         export(&server, name, |_, bytes| {

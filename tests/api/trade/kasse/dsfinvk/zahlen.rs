@@ -1,4 +1,4 @@
-//! How an export writes its numbers, and what of them does not fit (D28).
+//! Number formats of an export, and numbers that do not fit (D28).
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{counts, export, import, lines, replaced, shop, with};
 use crate::harness::Server;
 
-/// The export of one receipt of 1,234.56 EUR, its closing and number as `number` has them, with a point or a comma.
+/// The export of one receipt over 1,234.56 EUR, with closing and number as `number`, and this decimal separator.
 fn grouped(server: &Server, name: &str, number: &str, decimal: char) -> PathBuf {
     let folder = server.database.with_file_name(name);
     fs::create_dir_all(&folder).unwrap();
@@ -64,7 +64,7 @@ fn points_that_group_digits_are_read_where_the_comma_is_decimal() {
             json!([bon_nr, "Weizen", "1000.000", "t", "1234.5600", "19.00", "1234.56", "197.11", "1037.45"]);
         assert_eq!(lines(&mill), [line], "{name}");
     }
-    // Where the point is decimal it groups nothing.
+    // If the point is the decimal separator, it cannot group digits.
     let mill = server.company("Z_NR");
     import(&server, &mill, &grouped(&server, "no", "1.234", '.'), &[]).refused(&["Z_NR", "1.234"]);
 }
@@ -86,7 +86,7 @@ fn what_does_not_fit_is_named_and_the_import_goes_on() {
     for word in ["K1-106", "Bon 8 (Abschluss 7 der Kasse K1)"] {
         assert!(imported.said().contains(word), "no {word} in {}", imported.said());
     }
-    // One that came with an earlier export is known.
+    // A receipt of an earlier export is known.
     counts(&import(&server, &mill, &export(&server, "all", |_, bytes| Some(bytes)), &[]), [0, 1, 11]);
     let without = export(&server, "later", |file, bytes| match file {
         "references.csv" => Some(replaced(bytes, target, &target.replace("K1;2;2", "K1;1;1"))),

@@ -1,4 +1,4 @@
-//! The existing backups: nightly ones, and those made by hand on the page for people.
+//! The existing backups: those of the nights, and those made by hand in the Leitstand.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,32 +18,34 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::Nightly;
 use crate::rules::day::{Day, Instant};
 
-/// Backups that are shown at most; other files of the folder do not count.
+/// Backups shown at most; other files in the folder do not count.
 const BACKUPS_SHOWN_MAX: usize = 10_000;
 
-/// What the name of a backup that was made by hand has before its day.
+/// Prefix of the day in the name of a backup made by hand.
 const BY_HAND: &str = "von-hand-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
-    /// What its name has of its own: `2026-11-23` of a night, `von-hand-2026-11-23-0415`.
+pub struct StoredBackup {
+    /// The part of the file name that differs: `2026-11-23` for a nightly backup, `von-hand-2026-11-23-0415`
+    /// for one by hand.
     pub id: String,
     pub bytes: u64,
-    /// When it was finished, by the clock of the disk.
+    /// When it was finished: the modification time of the file.
     pub made: Option<Instant>,
-    /// It was proved when it was made; otherwise something in it was broken.
+    /// It passed the check when it was made; otherwise the check found something broken.
     pub is_proved: bool,
-    /// Made on the page; only a person deletes it.
+    /// Made in the Leitstand; only a person deletes it.
     pub is_by_hand: bool,
 }
 
-/// Where backups of a database go: the folder for those of nights, or, where there is none, beside the database.
+/// Returns where the backups of a database go: to the folder of the nightly ones, or beside the database if
+/// there is none.
 pub fn folder<'p>(database: &'p Path, nightly: Option<&'p Nightly>) -> &'p Path {
     nightly.map_or_else(|| folder_of(database), |nightly| &nightly.folder)
 }
 
-/// The backups of a database in a folder, the newest first.
-pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
+/// Returns the backups of a database in a folder, newest first.
+pub fn list_backups(database: &Path, folder: &Path) -> Result<Vec<StoredBackup>> {
     let entries = fs::read_dir(folder).map_err(broken(folder, "kann nicht gelesen werden"))?;
     let mut kept: Vec<_> =
         entries.filter_map(|entry| found(database, &entry.ok()?)).take(BACKUPS_SHOWN_MAX).collect();
@@ -51,7 +53,7 @@ pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
     Ok(kept)
 }
 
-fn found(database: &Path, entry: &fs::DirEntry) -> Option<Kept> {
+fn found(database: &Path, entry: &fs::DirEntry) -> Option<StoredBackup> {
     let name = entry.file_name().into_string().ok()?;
     let rest = name.strip_prefix(&stem(database))?.strip_prefix('-')?;
     let (id, ending) = rest.split_at_checked(rest.find(".db")?)?;
@@ -61,23 +63,23 @@ fn found(database: &Path, entry: &fs::DirEntry) -> Option<Kept> {
     let metadata = entry.metadata().ok().filter(|metadata| is_ours && metadata.is_file())?;
     let made = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let made = made.and_then(|since| i64::try_from(since.as_millis()).ok()).map(Instant::from_millis);
-    Some(Kept { id: id.to_owned(), bytes: metadata.len(), made, is_proved, is_by_hand })
+    Some(StoredBackup { id: id.to_owned(), bytes: metadata.len(), made, is_proved, is_by_hand })
 }
 
-/// Whether a text is a day and a minute of it: `2026-11-23-0415`.
+/// Whether a text is a day with hour and minute: `2026-11-23-0415`.
 fn is_minute(text: &str) -> bool {
     text.rsplit_once('-').is_some_and(|(day, minute)| {
         Day::parse_plain(day).is_some() && minute.len() == 4 && minute.bytes().all(|b| b.is_ascii_digit())
     })
 }
 
-fn file(database: &Path, folder: &Path, kept: &Kept) -> PathBuf {
+fn file(database: &Path, folder: &Path, kept: &StoredBackup) -> PathBuf {
     let file = folder.join(format!("{}-{}.db", stem(database), kept.id));
     if kept.is_proved { file } else { not_proved(&file) }
 }
 
-pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(Kept, PathBuf)>> {
-    let found = kept(database, folder)?.into_iter().find(|kept| kept.id == id);
+pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(StoredBackup, PathBuf)>> {
+    let found = list_backups(database, folder)?.into_iter().find(|kept| kept.id == id);
     let Some(found) = found else { return Ok(None) };
     let file = file(database, folder, &found);
     Ok((identity(&file)? == identity(database)?).then_some((found, file)))
@@ -87,14 +89,14 @@ pub fn open(file: &Path) -> Result<File> {
     File::open(file).map_err(broken(file, "kann nicht gelesen werden"))
 }
 
-pub fn delete(kept: &Kept, file: &Path) -> Result<()> {
+pub fn delete(kept: &StoredBackup, file: &Path) -> Result<()> {
     if !kept.is_by_hand {
         return Err(Failure::Broken(format!("{} entstand von selbst und geht von selbst", file.display())));
     }
     files::remove(file)
 }
 
-/// Makes a backup by hand, beside the requests of a running service, and proves it.
+/// Makes a backup by hand and verifies it, while the service answers requests.
 pub fn make(
     writer: &WriterQueue,
     database: &Path,
@@ -109,10 +111,10 @@ pub fn make(
     backup_by(|part| writer.copy(part), database, &target, clock, began)
 }
 
-/// Bytes that stay free on the disk of the database while a copy of it stands there.
+/// Bytes that must stay free on the disk of the database while a copy of it exists.
 const FREE_BYTES_MIN: u64 = 200_000_000;
 
-/// Whether a copy of `bytes` may be made where `free` are free; otherwise a German sentence.
+/// Refuses with a German sentence if a copy of `bytes` would leave too little of the `free` bytes.
 fn check_room(bytes: u64, free: u64) -> Result<()> {
     let missing = bytes.saturating_add(FREE_BYTES_MIN).saturating_sub(free);
     if missing == 0 {
@@ -120,19 +122,20 @@ fn check_room(bytes: u64, free: u64) -> Result<()> {
     }
     let megabytes = missing.div_ceil(1_000_000);
     Err(Failure::Busy(format!(
-        "Dafür wird eine Kopie der Datenbank gemacht. Für sie fehlen auf deren Platte {megabytes} MB. Bitte Platz schaffen."
+        "Dafür wird eine Kopie der Datenbank gemacht. Für sie fehlen auf deren Platte {megabytes} MB. Bitte \
+         Platz schaffen."
     )))
 }
 
-/// Deletes the copies that a service left that was killed; none may be proving one.
+/// Deletes copies that a killed service left behind; no check may be using one.
 pub fn remove_copies(database: &Path) -> Result<()> {
     let begins = beside(database, "pruefung-");
     let begins = begins.file_name().unwrap_or_default().to_string_lossy();
     remove_leftovers(folder_of(database), |name| name.starts_with(&*begins))
 }
 
-/// Looks at a copy of a database, which `fill` makes and which is deleted afterwards. A proof holds one snapshot
-/// until it is over: on the database itself the write-ahead log would grow for as long (P7).
+/// Makes a copy of a database with `fill`, passes it to `look` and deletes it afterwards. A check holds one
+/// snapshot until it ends; on the database itself the write-ahead log would grow all that time (P7).
 pub fn with_copy<T>(
     fill: impl FnOnce(&Path) -> Result<()>,
     database: &Path,
