@@ -18,24 +18,24 @@ use crate::rules::fixed::{Money, Percent};
 
 columns! {
     Konto in konto as k {
-        fall: fixed,
-        satz: fixed,
-        artikelgruppe_id: fixed,
-        konto: mutable,
-        bu: mutable,
-        automatik: mutable,
+        fall = fixed,
+        satz = fixed,
+        artikelgruppe_id = fixed,
+        konto = mutable,
+        bu = mutable,
+        automatik = mutable,
     }
 }
 
 columns! {
     Funktion in konto_funktion as f {
-        rahmen: fixed,
-        von: fixed,
-        bis: fixed,
-        ab_jahr: fixed,
-        art: mutable,
-        satz: mutable,
-        bezeichnung: mutable,
+        rahmen = fixed,
+        von = fixed,
+        bis = fixed,
+        ab_jahr = fixed,
+        art = mutable,
+        satz = mutable,
+        bezeichnung = mutable,
     }
 }
 
