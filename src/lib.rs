@@ -38,10 +38,11 @@
 //! A slice is a folder for one noun of the specification, in `master`, `goods`, `trade` or `office`. The name of a
 //! file says its role: `mod.rs` (what the slice is, its ROUTES and IMPORTS), `model.rs` (what goes over the wire:
 //! bodies, answers, and `Auswahl`, the filters of a list), `handlers.rs` (the functions of its routes; a small slice
-//! has them in `mod.rs`), `sql.rs` (its columns, declared once with [`platform::db::record`], and its statements), `import.rs` (what
-//! the rows of a file do), `checks.rs` (its CHECKS: what must always hold for its tables). A larger piece of work has
-//! a file or folder of its own, as `belege/lager`. Handlers and imports parse bodies with [`platform::http::wire`]
-//! into structs of plain values (`NewBeleg`, `BelegChange`); the code below them knows nothing of HTTP.
+//! has them in `mod.rs`), `sql.rs` (its columns, declared once with [`platform::db::record`], and its statements),
+//! `import.rs` (what the rows of a file do), `checks.rs` (its CHECKS: what must always hold for its tables). A larger
+//! piece of work has a file or folder of its own, as `belege/lager`. Handlers and imports parse bodies with
+//! [`platform::http::wire`] and queries with [`platform::http::query`] into structs of plain values (`NewBeleg`,
+//! `Auswahl`); the code below them knows nothing of HTTP.
 //!
 //! # A new endpoint
 //!

@@ -37,7 +37,7 @@ choice! {
 }
 
 choice! {
-    /// In which profile the e-invoice is written (D24: `e_rechnung` of a kunde).
+    /// The profile in which the e-invoice is written (D24: `e_rechnung` of a kunde).
     #[derive(Default)]
     pub enum Profil {
         /// EN 16931 of Factur-X and ZUGFeRD, for everybody.
@@ -49,8 +49,8 @@ choice! {
 }
 
 choice! {
-    /// Documents that become final at the end of their day (D4): of a type, an ER being the supplier's own invoice, or GS, an
-    /// ER that the company writes for its supplier.
+    /// Kinds of documents that may become final at the end of their day (D4). ER is the supplier's own
+    /// invoice, GS an ER that the company writes for its supplier.
     pub enum Tagesabschluss {
         An = "AN",
         Au = "AU",

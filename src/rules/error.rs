@@ -190,8 +190,8 @@ codes! {
     FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
 }
 
-/// A German sentence: what is wrong and, where it is written as a pair, what to do about it, for which a page may have other
-/// words. Programs get both as one text.
+/// A German message: what is wrong and, if it is given as a pair, what to do, which a page may replace by advice of its
+/// own. It is shown and serialized as one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub what: String,
@@ -244,7 +244,7 @@ pub struct PositionError {
     pub beleg_nummer: Option<String>,
 }
 
-/// A refused request: its code, what is wrong, what to do about it, and the field.
+/// A refused request: its code, what is wrong and what to do, and the field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub code: Code,

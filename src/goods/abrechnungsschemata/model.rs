@@ -72,7 +72,7 @@ const ZEILEN_MAX: usize = 1_000;
 
 auswahl! {
     pub struct Auswahl of (query: &Query) {
-        /// The versions that hold on this day; without one the newest of each scheme.
+        /// Only versions valid on this day; without a day the newest of each scheme.
         am: Option<Day> = query.day("gueltig_am")?,
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
     }

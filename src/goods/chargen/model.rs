@@ -58,21 +58,21 @@ impl Charge {
 }
 
 auswahl! {
-    /// What a list of batches is filtered by.
+    /// Filters of a list of batches.
     pub struct Auswahl of (query: &Query) {
         /// Part of either number, in lower case.
         suche: Option<String> = query.text("suche").map(case_key),
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
         partner: Option<Uuid> = query.uuid("partner_id")?,
         mit_bestand: bool = query.flag("mit_bestand")?,
-        /// With a best-before date no later than this.
+        /// Only batches with a best-before date up to this day.
         mhd_bis: Option<Day> = None,
         sortierung: Option<&'static str> = query.one_of("sortierung")?,
     }
 }
 
 auswahl! {
-    /// Which batches may be taken (D21b).
+    /// Filters of the batches of an article that goods can be taken from (D21b).
     pub struct Verfuegbar of (query: &Query) {
         abgelaufen: bool = query.flag("abgelaufen")?,
         lagerhalle: Option<i64> = query.int("lagerhalle_id")?,

@@ -37,7 +37,7 @@ const ORDERS: [Order; 6] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// Batches by part of a number, looked for in the indexes of both numbers and nowhere else.
+/// Batches by part of a number; searches only the indexes of both numbers.
 const NUMBERED: &str = "c.id in (
     select n.id from charge n where n.tenant_id = :tenant and instr(n.charge_nr_key, :suche) > 0
     union all select f.id from charge f
@@ -66,8 +66,8 @@ pub fn expiring(tx: &Tx<'_>, today: Day, until: Day, most: i64) -> Result<(i64, 
     tx.one(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The batches of an article that may be taken, in the order in which they should leave: by best-before date, then age,
-/// without date last (D8, fefo).
+/// Returns the batches of an article that goods can be taken from, in the order in which they should leave: by
+/// best-before date, then age, without date last (D8, fefo).
 pub fn available(tx: &Tx<'_>, artikel: Uuid, auswahl: &Verfuegbar) -> Result<Vec<Charge>> {
     let mut filter = Filter::equal("c", "artikel_id", artikel);
     filter.and("c.bestand > 0 and c.gesperrt = 0");

@@ -155,7 +155,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(find_page(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
 }
 
-/// Contracts with their positions, and what was delivered on them.
+/// Returns contracts with their positions and delivered quantities.
 pub fn find_page(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Kontrakt>> {
     let Records { rows, count } = sql::list(tx, auswahl, page)?;
     Ok(Records { rows: lieferstand::complete(tx, rows)?, count })

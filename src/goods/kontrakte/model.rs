@@ -59,7 +59,7 @@ impl Kontrakt {
 }
 
 auswahl! {
-    /// What a list of contracts is filtered by; von and bis mean erfassungsdatum.
+    /// Filters of a list of contracts; von and bis refer to erfassungsdatum.
     pub struct Auswahl<'a> of (query: &'a Query) {
         typ: Option<&'a str> = query.text("kontrakt_typ"),
         partner: Option<Uuid> = query.uuid("partner_id")?,

@@ -109,12 +109,12 @@ impl PaOutput {
 }
 
 auswahl! {
-    /// What a list of production orders is filtered by.
+    /// Filters of a list of production orders.
     pub struct Auswahl of (query: &Query) {
         status: Option<&'static str> = query.one_of("status")?,
         von: Option<Day> = query.day("datum_von")?,
         bis: Option<Day> = query.day("datum_bis")?,
-        /// Among what goes in or comes out.
+        /// Among the inputs or outputs.
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
     }
 }

@@ -39,7 +39,7 @@ fn filter(auswahl: &Auswahl) -> Filter<'_> {
     filter
 }
 
-/// What went in or came out, by unit, of the orders that were not cancelled: planned, and what was.
+/// Sums inputs or outputs by unit, without cancelled orders: first the planned, then the actual quantities.
 pub fn sums(tx: &Tx<'_>, auswahl: &Auswahl, art: Zeilenart) -> Result<[BTreeMap<String, Quantity>; 2]> {
     let mut filter = filter(auswahl);
     filter.and("v.status <> 'storniert'");
@@ -58,7 +58,7 @@ pub fn sums(tx: &Tx<'_>, auswahl: &Auswahl, art: Zeilenart) -> Result<[BTreeMap<
     Ok([soll, ist])
 }
 
-/// An order by id, without its lines.
+/// Finds an order by id, without its lines.
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Produktionsauftrag>> {
     tx.find_by(&LIST, "v.id", &id)
 }

@@ -55,14 +55,14 @@ record! {
 }
 
 auswahl! {
-    /// What a list of weighings is filtered by; von and bis are Berlin days of the first weighing (D12).
+    /// Filters of a list of weighings; von and bis are Berlin days of the first weighing (D12).
     pub struct Auswahl<'a> of (query: &'a Query) {
         status: Option<&'static str> = query.one_of("status")?,
         von: Option<Day> = query.day("von")?,
         bis: Option<Day> = query.day("bis")?,
         partner: Option<Uuid> = query.uuid("partner_id")?,
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
-        /// Whatever its case, blanks and hyphens.
+        /// Ignores case, blanks and hyphens.
         kennzeichen: Option<&'a str> = query.text("kennzeichen"),
         wiegeschein_nr: Option<String> = query.text("wiegeschein_nr").map(str::to_uppercase),
         sortierung: Option<&'a str> = query.one_of("sortierung")?,

@@ -32,7 +32,7 @@ const ORDERS: [Order; 4] = [
 
 pub const SORTIERUNG: &[&str] = &names(ORDERS);
 
-/// A plate in upper case without blanks and hyphens, as the index `wiegung_kennzeichen` has it.
+/// SQL for a plate in upper case without blanks and hyphens, as in the index `wiegung_kennzeichen`.
 fn plate(text: &str) -> String {
     format!(
         "replace(replace(replace(replace(replace(upper({text}), ' ', ''), '-', ''), 'ä', 'Ä'), 'ö', 'Ö'), 'ü', 'Ü')"

@@ -204,7 +204,7 @@ pub fn refused(request: &PageRequest, failure: Failure) -> Failure {
     Failure::Refused(refusal)
 }
 
-/// Puts a refusal into the words of the form, if its own tell a program what to send.
+/// Puts a refusal in the words of the form, if its own tell a program what to send.
 fn say(code: Code, message: &mut Message) {
     let own = match code {
         Code::FeldFehlt => "Bitte ausfüllen.",

@@ -50,10 +50,10 @@ impl Artikel {
 const TIERS_MAX: usize = 100;
 
 auswahl! {
-    /// What a list of articles is filtered by, and whether it shows their stock.
+    /// Filters of a list of articles, and whether it shows their stock.
     pub struct Auswahl<'a> of (query: &'a Query) {
         suche: Option<&'a str> = query.search("suche")?,
-        /// This one number, in any case.
+        /// Exactly this number, ignoring case.
         artikelnummer: Option<&'a str> = query.text("artikelnummer"),
         gruppe: Option<i64> = query.int("gruppe_id")?,
         mit_bestand: bool = query.flag("bestand")?,

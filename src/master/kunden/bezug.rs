@@ -50,7 +50,7 @@ fn not_found(feld: &str) -> Box<Refusal> {
     Refusal::field(Code::KundeNichtGefunden, feld, message)
 }
 
-/// The customer of a filter; one that nobody has gives an empty list (D1).
+/// Returns the partner of a filter; the nil id, which matches nothing, if it does not exist (D1).
 pub fn of_filter(tx: &Tx<'_>, verweis: Option<&Verweis>) -> Result<Option<Uuid>> {
     let Some(verweis) = verweis else { return Ok(None) };
     Ok(Some(find_by_verweis(tx, verweis)?.map_or(Uuid::nil(), |kunde| kunde.id)))

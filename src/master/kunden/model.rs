@@ -171,10 +171,10 @@ impl FromJson for KundenId {
 }
 
 auswahl! {
-    /// What a list of partners is filtered by.
+    /// Filters of a list of partners.
     pub struct Auswahl<'a> of (query: &'a Query) {
         suche: Option<&'a str> = query.search("suche")?,
-        /// This one number, in any case (D1).
+        /// Exactly this number, ignoring case (D1).
         kundennr: Option<&'a str> = query.text("kundennr"),
         partner_typ: Option<&'a str> = query.one_of("partner_typ")?,
         sortierung: Option<&'a str> = query.one_of("sortierung")?,

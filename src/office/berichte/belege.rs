@@ -11,7 +11,7 @@ use crate::rules::fixed::Money;
 use crate::rules::umsatzsteuer::{Umsatz, ZmArt, beitraege};
 
 impl Auswahl {
-    /// What a group brings to the sum, base and tax; none where it is not in it.
+    /// The base and tax that a group contributes to the sum; `None` if it does not belong to it.
     fn sum_of(&self, umsatz: &Umsatz, is_kleinunternehmer: bool) -> Option<(Money, Money)> {
         let fits = self.fall.is_none_or(|fall| fall == umsatz.fall)
             && self.zm.is_none_or(|art| ZmArt::of(umsatz) == Some(art));

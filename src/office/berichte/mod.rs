@@ -114,7 +114,7 @@ fn zeitraum_of(query: &Query) -> Checked<Zeitraum> {
     Zeitraum::of(sent("von")?, sent("bis")?)
 }
 
-/// The sum whose documents are asked for.
+/// Parses which sum the documents are requested for.
 pub fn behind(query: &Query) -> Result<(Zeitraum, Auswahl)> {
     let auswahl = Auswahl::of(query)?;
     Ok((zeitraum_of(query)?, auswahl))

@@ -14,13 +14,13 @@ use crate::rules::fixed::Money;
 use crate::rules::umsatzsteuer::{FallSumme, IntrastatJahr, Kennzahl, Quartal, ZmArt, ZmZeile};
 
 auswahl! {
-    /// Which groups of documents: those that all of this fits.
+    /// Selects groups of documents: those that match every field.
     pub struct Auswahl of (query: &Query) {
         /// A figure of the VAT return.
         kennzahl: Option<i64> = query.int("kennzahl")?,
         fall: Option<Fall> = query.one_of("fall")?.and_then(Fall::parse),
         zm: Option<ZmArt> = query.one_of("zm")?.and_then(ZmArt::parse),
-        /// As the recapitulative statement names the customer.
+        /// The customer's VAT id, as the recapitulative statement writes it.
         ust_id: Option<String> = query.text("ust_id").map(str::to_owned),
     }
 }

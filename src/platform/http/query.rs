@@ -16,8 +16,8 @@ pub const VALUE_MAX: usize = 255;
 /// The parameter that may be sent without a value, and then has no effect (D3).
 pub const SEARCH: &str = "suche";
 
-/// Declares what a list is filtered by as a struct of plain values, and how each is read from the query of a request: in
-/// this order, so that the first wrong parameter is the one that is named. It can be made without a request.
+/// Declares the filters of a list as a struct of plain values, and how each is read from the query of a request. They
+/// are read in this order; the first wrong parameter is refused. Pages make the struct without a query.
 #[macro_export]
 macro_rules! auswahl {
     (

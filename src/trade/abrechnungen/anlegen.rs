@@ -202,7 +202,7 @@ fn hint_late(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mu
     }
 }
 
-/// POST …/korrektur: the settlement is cancelled and made again with the newest values, both or neither.
+/// POST …/korrektur: cancels the settlement and creates it again with the newest values, both or neither.
 pub fn correct(
     tx: &WriteTx<'_>,
     old: &Abrechnung,
@@ -227,7 +227,7 @@ pub fn previewed(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
     preview(tx, &new, hints)
 }
 
-/// What the body of a request asks for.
+/// Creates the settlement that a request body describes.
 pub fn settle(tx: &WriteTx<'_>, body: &Value) -> Result<AbrechnungAngelegt> {
     let (new, hints) = NewAbrechnung::said(body)?;
     add(tx, &new, None, hints)

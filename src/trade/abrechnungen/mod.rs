@@ -1,8 +1,9 @@
 //! Settlements of raw goods (D29g to D29j): a partner's receipts become one Gutschrift, less advances already
 //! paid.
 //!
-//! `scheine` finds the notes, `rechnen` what each comes to, with `kontrakt` for its prices; `positionen` makes items of
-//! them and `anlegen` the document. A settlement lives as long as its document, whose storno is its own.
+//! `scheine` selects the receipts, `rechnen` computes the value of each, with its prices from `kontrakt`;
+//! `positionen` creates the items and `anlegen` the document. A settlement is cancelled by cancelling its
+//! document.
 
 mod anlegen;
 mod kontrakt;

@@ -52,7 +52,7 @@ record! {
 }
 
 auswahl! {
-    /// What a list of settlements is filtered by; von and bis mean beleg_datum (D16).
+    /// Filters of a list of settlements; von and bis refer to beleg_datum (D16).
     pub struct Auswahl of (query: &Query) {
         art: Vec<&'static str> = query.list_of("art", Abrechnungsart::parse_any_case)?,
         partner: Option<Uuid> = query.uuid("partner_id")?,
@@ -62,7 +62,7 @@ auswahl! {
     }
 }
 
-/// A settlement with its notes, each with all rows as they are printed.
+/// A settlement with its receipts, each with all rows as printed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AbrechnungMitPosten {
     #[serde(flatten)]

@@ -151,7 +151,7 @@ impl Annahmeschein {
 const WERTE_MAX: usize = 50;
 
 auswahl! {
-    /// What a list of notes is filtered by; von and bis mean lieferdatum (D16).
+    /// Filters of a list of receipts; von and bis refer to lieferdatum (D16).
     pub struct Auswahl of (query: &Query) {
         status: Vec<&'static str> = query.list_of("status", AnnahmescheinStatus::parse_any_case)?,
         von: Option<Day> = query.day("von")?,

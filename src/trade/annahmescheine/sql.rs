@@ -60,7 +60,7 @@ pub struct Summen {
     pub netto_betrag: Money,
 }
 
-/// What notes come to; those that were cancelled brought nothing.
+/// Sums receipts, without cancelled ones.
 pub fn sums(tx: &Tx<'_>, auswahl: &Auswahl) -> Result<Summen> {
     let mut filter = filter(auswahl);
     filter.and("s.status <> 'storniert'");

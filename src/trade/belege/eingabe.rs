@@ -26,7 +26,7 @@ const POSITIONS_MAX: usize = 1_000;
 pub const STEUERGRUPPEN_MAX: usize = 20;
 
 auswahl! {
-    /// What a list of documents is filtered by.
+    /// Filters of a list of documents.
     pub struct Auswahl<'a> of (tx: &Tx<'_>, query: &'a Query) {
         typen: Vec<&'static str> = query.list_of("typ", BelegTyp::parse_alias)?,
         status: Vec<&'static str> = query.list_of("status", BelegStatus::parse_any_case)?,
@@ -35,24 +35,22 @@ auswahl! {
         kunde: Option<Uuid> = kunden::of_filter(tx, query.verweis("kunden_id")?.as_ref())?,
         beleg_nummer: Option<String> = query.text("beleg_nummer").map(str::to_uppercase),
         external_ref: Option<&'a str> = query.text("external_ref"),
-        /// Words in number, external_ref, fremdbelegnummer, or in what the partner is searched in.
+        /// Words in number, external_ref, fremdbelegnummer, or the search text of the partner.
         suche: Option<&'a str> = query.search("suche")?,
-        /// Named by a position.
+        /// Referenced by a position.
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
-        /// Named by a position.
+        /// Referenced by a position.
         kontrakt: Option<Uuid> = query.uuid("kontrakt_id")?,
         sortierung: Option<&'a str> = query.one_of("sortierung")?,
-        /// Final without the e-invoice that it should have had (D4).
+        /// Final without the mandatory e-invoice (D4).
         ohne_erechnung: bool = false,
-        /// Open Gutschriften that were made before this.
+        /// Open Gutschriften created before this instant.
         gutschrift_vor: Option<Instant> = None,
-        /// Final invoices that are not settled, and nothing that was cancelled or cancels; in the order of their due dates.
+        /// Final unsettled invoices, without cancelled and cancelling ones, in the order of their due dates.
         unbezahlt: bool = false,
-        /// Of these, what was due on this day or before.
+        /// Of these, only those due on or before this day.
         faellig_bis: Option<Day> = None,
-        /// Whose net or gross sum is this, with either sign, among the newest [`AMOUNTS_LOOKED_AT_MAX`].
-        ///
-        /// [`AMOUNTS_LOOKED_AT_MAX`]: super::AMOUNTS_LOOKED_AT_MAX
+        /// Net or gross sum, with either sign, among the newest [`super::AMOUNTS_LOOKED_AT_MAX`].
         betrag: Option<Money> = None,
     }
 }

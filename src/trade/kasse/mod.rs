@@ -50,7 +50,7 @@ fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
 }
 
-/// What a query asks for, if it is clear which receipt it means.
+/// Reads the filters of a list from the query; refuses a number that several receipts have.
 pub fn auswahl<'q>(tx: &Tx<'_>, query: &'q Query) -> Result<Auswahl<'q>> {
     if let (Some(bon_nr), None) = (query.text("bon_nr"), query.uuid("kasse_id")?) {
         refuse_ambiguous(tx, bon_nr)?;

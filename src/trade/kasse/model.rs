@@ -53,7 +53,7 @@ record! {
 pub type ZeilenId = Int<1, { i32::MAX as i64 }>;
 
 auswahl! {
-    /// What a list of receipt lines is filtered by (specification, Kasse).
+    /// Filters of a list of receipt lines (specification, Kasse).
     pub struct Auswahl<'a> of (query: &'a Query) {
         von: Option<Day> = query.day("von")?,
         bis: Option<Day> = query.day("bis")?,
