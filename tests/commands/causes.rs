@@ -304,7 +304,7 @@ fn what_the_system_and_sqlite_say_is_said_in_german() {
         ("", vec!["--db", "kaputt.db", "tenant", "list"], "beschädigt"),
         ("", vec!["--db", "neu.db", "serve", "--listen", &taken], "schon belegt"),
         ("", vec!["--db", "neu.db", "serve", "--listen", "192.0.2.1:80"], "keine Adresse dieses Rechners"),
-        ("ulimit -n 5; ", vec!["tenant", "list"], "die Datei lässt sich nicht öffnen"),
+        ("exec 3>&- 4>&-; ulimit -n 5; ", vec!["tenant", "list"], "die Datei lässt sich nicht öffnen"),
         ("trap '' XFSZ; ulimit -f 400; ", vec!["backup", "halb.db"], "die Platte liest oder schreibt nicht"),
     ];
     for (limit, arguments, words) in table {
