@@ -22,7 +22,7 @@
 //!
 //! # A request
 //!
-//! [`platform::http::server`] reads its head and passes it to [`leitstand::kit::server::Front`], which sends pages to
+//! [`platform::http::server`] reads its head and passes it to [`leitstand::kit::front::Front`], which sends pages to
 //! the [`leitstand`] and everything else to the [`platform::gate`]. Each is one `async fn` that checks the request in
 //! the order of D19, calls the function in its row of [`interface::routes`], and writes its audit row.
 //!

@@ -22,7 +22,7 @@ use crate::platform::gate::Gate;
 use crate::platform::gate::audit::{self, begin_rollover};
 use crate::platform::gate::flow::idempotency;
 use crate::rules::day::{self, Day};
-use crate::trade::belege::{self, Behind};
+use crate::trade::belege::{self, ResumePosition};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -35,11 +35,11 @@ const ROLLOVER_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 const CLOCK_HOLDS: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// How far the end of the day got for each company.
-type GotTo = Arc<Mutex<HashMap<TenantId, Behind>>>;
+type GotTo = Arc<Mutex<HashMap<TenantId, ResumePosition>>>;
 
 pub fn catch_up(connection: &mut Connection, clock: &Clock) -> Result<()> {
     for tenant in tenants::list(connection)? {
-        let mut next = Some(Behind::default());
+        let mut next = Some(ResumePosition::default());
         while let Some(behind) = next {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -15,7 +15,7 @@ pub mod nightly;
 
 pub mod midnight;
 
-pub mod retention;
+pub mod backups;
 
 pub mod z3;
 

@@ -144,7 +144,9 @@ fn named(row: &FeedEntry) -> String {
     format!("{art} {}", row.nummer.as_deref().unwrap_or_default())
 }
 
-/// Deletes the record of a row, or puts it back; whether it was deleted. Refused where it has to stay as it is.
+/// Undoes what the import did to the record of a row: puts its newest changes back if the import made them,
+/// else deletes the record if the import made it. Returns whether it was deleted; refuses what was changed
+/// since.
 fn take_back_row(tx: &WriteTx<'_>, row: &FeedEntry, who: Option<&str>) -> Result<bool> {
     let version = match row.art {
         Followed::Kunde => kunden::found(tx, row.id)?.version,
@@ -153,8 +155,7 @@ fn take_back_row(tx: &WriteTx<'_>, row: &FeedEntry, who: Option<&str>) -> Result
     };
     let mut changes = Vec::new();
     while let Some(change) = change(tx, row, changes.len() as i64)?
-        && change.am == row.am
-        && row.version.map_or(change.key_id.as_deref() == who, |own| own == version - changes.len() as i64)
+        && is_of_import(&change, row, version - changes.len() as i64, who)
     {
         changes.push(change);
     }
@@ -167,6 +168,14 @@ fn take_back_row(tx: &WriteTx<'_>, row: &FeedEntry, who: Option<&str>) -> Result
     refuse_where(version > 1 || !is_made_by(row), message)?;
     delete(tx, row)?;
     Ok(true)
+}
+
+/// The rule of undoing: a change is the import's if it was made in the instant of its transaction and led to
+/// the version that its row in the feed has; where rows have none (all but partners), if the same person or
+/// key made it.
+fn is_of_import(change: &Aenderung, row: &FeedEntry, version: i64, who: Option<&str>) -> bool {
+    let is_same_instant = change.am == row.am;
+    is_same_instant && row.version.map_or(change.key_id.as_deref() == who, |own| own == version)
 }
 
 fn refuse_where(is_so: bool, message: &str) -> Checked<()> {

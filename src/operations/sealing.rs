@@ -12,6 +12,7 @@ use crate::platform::db::tx::Tx;
 use crate::platform::db::{Clock, log};
 use crate::platform::failure::Result;
 use crate::platform::gate::audit::{self, Sealed};
+use crate::rules::day::Instant;
 use crate::trade::belege;
 
 /// Makes a connection seal with the secret beside its database, and begins where that secret has sealed nothing yet.
@@ -148,6 +149,11 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
     if broken.is_some() {
         return Ok(broken);
     }
+    inserted_subject(connection, now)
+}
+
+/// Returns the first subject that stands in a table without evidence, in words.
+fn inserted_subject(connection: &Connection, now: Instant) -> Result<Option<String>> {
     for tenant in tenants::list(connection)? {
         let tx = Tx::new(connection, tenant.id, now);
         let inserted = belege::without_evidence(&tx)?

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::retention::with_copy;
+use super::backups::with_copy;
 use crate::master::tenants;
 use crate::office::z3::{self, Began, Ergebnis, Ueberlassung, Zeitraum};
 use crate::platform::db::file::connection::open_writer;

@@ -19,6 +19,7 @@ use crate::platform::gate::{Modus, Nightly, Origins, Policy, Zugang};
 use crate::platform::http::route::Route;
 use crate::platform::http::server::Limits;
 use crate::rules::choice::Choice;
+use crate::rules::host;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InForce {
@@ -201,12 +202,12 @@ fn meant(text: &str) -> String {
     let text = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
     let text = text.trim_end_matches('/');
     let port = |text: &str| text.parse::<u16>().is_ok();
-    match text.rsplit_once(':') {
+    match host::split(text) {
         _ if text.parse::<SocketAddr>().is_ok() => text.to_owned(),
         _ if port(text) => format!("127.0.0.1:{text}"),
-        _ if text == "localhost" => "127.0.0.1:8080".to_owned(),
-        Some(("localhost", number)) if port(number) => format!("127.0.0.1:{number}"),
-        Some(("" | "*", number)) if port(number) => {
+        ("localhost", None) => "127.0.0.1:8080".to_owned(),
+        ("localhost", Some(number)) if port(number) => format!("127.0.0.1:{number}"),
+        ("" | "*", Some(number)) if port(number) => {
             format!("0.0.0.0:{number} für das ganze Netz, oder 127.0.0.1:{number} nur für diesen Rechner")
         }
         _ => match text.parse::<IpAddr>() {

@@ -11,12 +11,13 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::interface::routes;
 use crate::leitstand::PAGES;
-use crate::leitstand::kit::server::{Front, Leitstand};
+use crate::leitstand::kit::front::Front;
+use crate::leitstand::kit::server::Leitstand;
 use crate::leitstand::operations::restoring::{Order, Restored};
 use crate::operations::midnight::{self, Midnight};
 use crate::operations::nightly::Schedule;
 use crate::operations::z3::Ueberlassungen;
-use crate::operations::{retention, sealing};
+use crate::operations::{backups, sealing};
 use crate::platform::db::file::connection::open_writer;
 use crate::platform::db::file::files::beside;
 use crate::platform::db::file::german::in_german;
@@ -144,7 +145,7 @@ fn start_midnight(gate: &Arc<Gate>, database: &Path, newest: Option<Instant>) ->
 }
 
 fn front(gate: &Arc<Gate>, database: &Path) -> Result<Arc<Front>> {
-    retention::remove_copies(database)?;
+    backups::remove_copies(database)?;
     let is_wanted = gate.policy.leitstand.modus != Modus::Aus;
     let leitstand = || Leitstand::new(Arc::clone(gate), PAGES, database);
     let leitstand = is_wanted.then(leitstand).transpose()?;

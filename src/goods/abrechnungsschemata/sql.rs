@@ -14,11 +14,11 @@ use crate::rules::settlement::Merkmal;
 
 columns! {
     Merkmal in merkmal as m {
-        code: fixed,
-        bezeichnung: mutable,
-        einheit: fixed,
-        stellen: fixed,
-        mittel: mutable,
+        code = fixed,
+        bezeichnung = mutable,
+        einheit = fixed,
+        stellen = fixed,
+        mittel = mutable,
     }
 }
 

@@ -85,7 +85,7 @@ pub fn store(
         let ursache = Ursache::Inventur(inventur.id);
         book(tx, &[Buchung { artikel_id, charge_id, ursache, menge: differenz, ist_eingang: false }])?;
     }
-    sql::note_inventur(tx, &inventur)?;
+    sql::record_inventur(tx, &inventur)?;
     Ok(inventur)
 }
 

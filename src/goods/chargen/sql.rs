@@ -333,7 +333,7 @@ pub fn insert_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
 }
 
 /// Records a stocktaking in its batch, or in its article without batches.
-pub fn note_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
+pub fn record_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {
     let Inventur { id, artikel_id, charge_id, bestand, .. } = inventur;
     match charge_id {
         Some(charge) => tx.update("charge", *charge, named_params! {":inventur_id": id}),

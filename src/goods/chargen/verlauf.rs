@@ -54,9 +54,9 @@ columns! {
         am,
         key_id,
         mhd,
-        fremde_charge_nr: "v.charge ->> 'fremde_charge_nr'",
-        herkunftsland: "v.charge ->> 'herkunftsland'",
-        sperrgrund: "v.charge ->> 'sperrgrund'",
+        fremde_charge_nr = "v.charge ->> 'fremde_charge_nr'",
+        herkunftsland = "v.charge ->> 'herkunftsland'",
+        sperrgrund = "v.charge ->> 'sperrgrund'",
     }
 }
 

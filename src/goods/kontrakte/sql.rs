@@ -157,7 +157,7 @@ pub fn settled(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Bezahlt>> {
 
 record! {
     /// The quantity of one article paid at the price of a contract.
-    pub struct Bezahlt of abrechnung_annahme as x {
+    pub struct Bezahlt from abrechnung_annahme as x {
         kontrakt_id: Uuid,
         artikel_id: Uuid = "s.artikel_id",
         kg: Quantity = "sum(x.kontrakt_kg)",

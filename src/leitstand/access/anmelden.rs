@@ -7,7 +7,7 @@ use super::passwords::check;
 use super::people::{self, Person};
 use super::zugaenge::companies;
 use crate::leitstand::home::zustand::CANNOT_WRITE;
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange, Response};
+use crate::leitstand::kit::done::{Done, Hashed, InstallationChange, Response};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{facts, field, form, form_to, refusal};
 use crate::leitstand::kit::{frame, resume};
@@ -72,7 +72,7 @@ pub fn log_in(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
             return Err(Refusal::field(Code::WertUngueltig, "passwort", message).into());
         };
         let cookie = people::secret()?;
-        let change: HouseChange = Box::new(move |connection| {
+        let change: InstallationChange = Box::new(move |connection| {
             // The person may have been deactivated meanwhile, or the password changed.
             if people::hash_of(connection, &name)? != Some((id, hash.clone())) {
                 return Err(Failure::not_found("Dieser Zugang"));
@@ -92,7 +92,7 @@ pub fn show_log_out(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     frame::form_page(request, "Abmelden", &[], what, "Abmelden", false)
 }
 
-pub fn log_out(request: &PageRequest) -> Result<HouseChange> {
+pub fn log_out(request: &PageRequest) -> Result<InstallationChange> {
     let cookie = request.cookie.clone();
     Ok(Box::new(move |connection| {
         people::end_session(connection, &cookie)?;
@@ -154,7 +154,7 @@ fn with_password(
     now: Instant,
     to: &'static str,
     note: &'static str,
-) -> Result<HouseChange> {
+) -> Result<InstallationChange> {
     let (hash, cookie) = (hash(password)?, people::secret()?);
     Ok(Box::new(move |connection| {
         let person = whose(connection)?;

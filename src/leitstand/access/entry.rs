@@ -22,6 +22,7 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
+use crate::rules::host;
 
 fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
     gate.policy.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))
@@ -39,12 +40,12 @@ pub fn is_encrypted(app: &AppState, request: &Request) -> bool {
 /// behind them any address passes.
 fn knows_host(zugang: &Zugang, headers: &HeaderMap, local: IpAddr, is_of_proxy: bool) -> bool {
     let Some(name) = host_name(headers) else { return false };
-    match name.trim_matches(['[', ']']).parse::<IpAddr>().map(|address| address.to_canonical()) {
-        Ok(address) => {
+    match host::address(&name).map(|address| address.to_canonical()) {
+        Some(address) => {
             let is_own = address.is_loopback() || address == local.to_canonical();
             is_own || is_of_proxy || zugang.hosts.contains(&address.to_string())
         }
-        Err(_) => name == "localhost" || zugang.hosts.contains(&name),
+        None => name == "localhost" || zugang.hosts.contains(&name),
     }
 }
 

@@ -44,7 +44,7 @@ impl Access {
             (Access::Firma, Rolle::Buero | Rolle::Verwalten) => (true, true),
             (Access::Verwaltung, Rolle::Buero) => (false, false),
             (Access::Verwaltung, Rolle::Verwalten) => (true, true),
-            (Access::Haus, _) => (person.keeps_house(), person.keeps_house()),
+            (Access::Haus, _) => (person.manages_installation(), person.manages_installation()),
         };
         Rights { sees, sends }
     }

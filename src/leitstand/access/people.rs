@@ -69,7 +69,7 @@ impl Person {
         AdminEvent::new(tat, Art::Zugang).id(self.id).name(&self.name)
     }
 
-    pub fn keeps_house(&self) -> bool {
+    pub fn manages_installation(&self) -> bool {
         self.rolle == Rolle::Verwalten && self.firmen.is_none()
     }
 }
@@ -177,7 +177,7 @@ pub fn first_link(connection: &Connection, now: Instant) -> Result<Option<(Perso
     if !is_anybody(connection)? {
         create(connection, FIRST_PERSON_NAME, Rolle::Verwalten, None, now)?;
     }
-    let person = list(connection)?.into_iter().find(|person| person.aktiv && person.keeps_house());
+    let person = list(connection)?.into_iter().find(|person| person.aktiv && person.manages_installation());
     let Some(person) = person else { return Ok(None) };
     let holds = "select 1 from person_link where person_id = ?1 and bis > ?2";
     if connection.prepare(holds)?.exists(params![person.id, now.millis()])? {

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::rechte;
 use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange, Response};
+use crate::leitstand::kit::done::{Done, Hashed, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
@@ -251,7 +251,7 @@ pub fn create(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     let (here, sent) = (request.of_firma("schluessel"), request.field("stand").to_owned());
     Ok(Box::new(move || {
         let key = key::generate(&secret)?;
-        let change: HouseChange = Box::new(move |connection| {
+        let change: InstallationChange = Box::new(move |connection| {
             if stand_of_all(connection, firma, now)? != sent {
                 let message = format!(
                     "Inzwischen ist ein Schlüssel angelegt worden: Dieses Formular wurde zweimal gesendet, \
@@ -313,7 +313,7 @@ pub fn show_change(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     ))
 }
 
-pub fn change(request: &PageRequest) -> Result<HouseChange> {
+pub fn change(request: &PageRequest) -> Result<InstallationChange> {
     let (firma, id, now, most) = (request.firma_id(), request.id(0)?.to_owned(), request.now, most(request));
     let (grant, sent, to) =
         (grant_of(request)?, request.field("stand").to_owned(), request.page_of("schluessel", &id));
@@ -368,7 +368,7 @@ pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 /// Activates or deactivates the key in the path.
-pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
+pub fn set_active(request: &PageRequest, active: bool) -> Result<InstallationChange> {
     let (firma, id, now) = (request.firma_id(), request.id(0)?.to_owned(), request.now);
     let to = request.page_of("schluessel", &id);
     Ok(Box::new(move |connection| {

@@ -5,7 +5,7 @@ use maud::html;
 use rusqlite::Connection;
 
 use super::people::{self, Person, Rolle};
-use crate::leitstand::kit::done::{Done, HouseChange, Response};
+use crate::leitstand::kit::done::{Done, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, facts, field, linked, made_from, moment};
@@ -93,7 +93,7 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     frame::form_page(request, "Neue Person", &["name", "rolle"], inside, "Anlegen", false)
 }
 
-pub fn create(request: &PageRequest) -> Result<HouseChange> {
+pub fn create(request: &PageRequest) -> Result<InstallationChange> {
     let name = request.field("name").to_owned();
     let rolle = Rolle::parse(request.field("rolle")).ok_or_else(|| {
         let known = Rolle::TEXTS.join(", ");
@@ -184,7 +184,7 @@ fn stand(link: Option<(Instant, String)>) -> String {
     link.map_or("keiner".to_owned(), |(_, stand)| stand)
 }
 
-pub fn make_link(request: &PageRequest) -> Result<HouseChange> {
+pub fn make_link(request: &PageRequest) -> Result<InstallationChange> {
     let (id, secret, now, request) = (number(request)?, people::secret()?, request.now, request.clone());
     Ok(Box::new(move |connection| {
         let person = people::by_id(connection, id)?.filter(|person| person.aktiv);
@@ -220,7 +220,7 @@ pub fn show_unlock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 
 /// Activates or deactivates the person in the path. Nobody deactivates themselves, so somebody always
 /// remains.
-pub fn set_active(request: &PageRequest, active: bool) -> Result<HouseChange> {
+pub fn set_active(request: &PageRequest, active: bool) -> Result<InstallationChange> {
     let id = number(request)?;
     if !active && request.person_id() == id {
         let message = "Den eigenen Zugang kann man nicht sperren. Bitte jemand anderen darum bitten.";

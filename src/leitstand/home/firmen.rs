@@ -11,7 +11,7 @@ use crate::platform::http::reply::Reply;
 pub fn start(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let to = match request.firmen.as_slice() {
         [only] => format!("/leitstand/f/{}", only.id),
-        [] if request.keeps_house() => "/leitstand/firmen/neu".to_owned(),
+        [] if request.manages_installation() => "/leitstand/firmen/neu".to_owned(),
         _ => "/leitstand/firmen".to_owned(),
     };
     Ok(frame::redirect(to))
@@ -21,13 +21,13 @@ pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         @if request.firmen.is_empty() {
             p.empty { "Noch ist keine Firma zu sehen. "
-                @if request.keeps_house() { a href="/leitstand/firmen/neu" { "Die erste anlegen" } "." }
+                @if request.manages_installation() { a href="/leitstand/firmen/neu" { "Die erste anlegen" } "." }
                 @else { "Wer alles verwaltet, kann eine freigeben." } }
         }
         ul { @for firma in &request.firmen {
             li { a href=(format!("/leitstand/f/{}", firma.id)) { (firma.name) } @if firma.test { " (Test)" } }
         } }
-        @if request.keeps_house() && !request.firmen.is_empty() {
+        @if request.manages_installation() && !request.firmen.is_empty() {
             p.actions { a.button href="/leitstand/firmen/neu" { "Neue Firma" } }
         }
     };

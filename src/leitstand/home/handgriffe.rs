@@ -21,7 +21,7 @@ const CONTRACTS_HOLD_MILLIS: i64 = 10 * 60_000;
 /// Most contracts that are named.
 const CONTRACTS_NAMED_MAX: usize = 5;
 
-pub fn sorgen(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
+pub fn issues(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
     Ok([overdue(request, db)?, expiring(request, db)?, nearly_full(request, db)?].concat())
 }
 
@@ -64,19 +64,19 @@ fn expiring(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>
         (count > 0).then(|| HealthIssue::soon(text).at(request.of_firma(&format!("chargen?welche={which}"))))
     };
     let soon = format!("höchstens noch {SHELF_LIFE_SOON_DAYS} Tage haltbar");
-    let sorgen = [issue(past, "abgelaufen", "abgelaufen"), issue(all - past, &soon, "bald")];
-    Ok(sorgen.into_iter().flatten().collect())
+    let issues = [issue(past, "abgelaufen", "abgelaufen"), issue(all - past, &soon, "bald")];
+    Ok(issues.into_iter().flatten().collect())
 }
 
 fn nearly_full(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
-    if let Some((at, sorgen)) = locked(&request.app.contracts).get(&request.firma_id())
+    if let Some((at, issues)) = locked(&request.app.contracts).get(&request.firma_id())
         && (request.now.millis() - at.millis()).abs() < CONTRACTS_HOLD_MILLIS
     {
-        return Ok(sorgen.clone());
+        return Ok(issues.clone());
     }
-    let sorgen = contracts(request, db)?;
-    locked(&request.app.contracts).insert(request.firma_id(), (request.now, sorgen.clone()));
-    Ok(sorgen)
+    let issues = contracts(request, db)?;
+    locked(&request.app.contracts).insert(request.firma_id(), (request.now, issues.clone()));
+    Ok(issues)
 }
 
 fn contracts(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue>> {
@@ -90,7 +90,7 @@ fn contracts(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue
         };
         HealthIssue::soon(text).at(request.page_of("kontrakte", kontrakt.id))
     };
-    let mut sorgen: Vec<_> = full.iter().take(CONTRACTS_NAMED_MAX).map(in_words).collect();
+    let mut issues: Vec<_> = full.iter().take(CONTRACTS_NAMED_MAX).map(in_words).collect();
     let left = full.len().saturating_sub(CONTRACTS_NAMED_MAX);
     if left > 0 || is_cut {
         let text = match left {
@@ -98,7 +98,7 @@ fn contracts(request: &PageRequest, db: &Snapshot<'_>) -> Result<Vec<HealthIssue
                 .to_owned(),
             left => format!("Weitere {left} Kontrakte sind fast voll oder darüber."),
         };
-        sorgen.push(HealthIssue::soon(text).at(request.of_firma("kontrakte?erledigt=false")));
+        issues.push(HealthIssue::soon(text).at(request.of_firma("kontrakte?erledigt=false")));
     }
-    Ok(sorgen)
+    Ok(issues)
 }

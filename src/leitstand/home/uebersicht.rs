@@ -32,7 +32,7 @@ const DOCUMENTS_SHOWN_MAX: usize = 8;
 const DOCUMENTS_OF_DAY_MAX: i64 = 1_000;
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let upkeep = request.keeps_house().then(|| request.app.lookout.last()).flatten();
+    let upkeep = request.manages_installation().then(|| request.app.lookout.last()).flatten();
     let body = html! {
         (to_do(request, db, upkeep.as_ref())?)
         @if request.sees_management() && abgelehnt::is_any(request, db)? {
@@ -42,7 +42,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "Offene Wiegungen" }
         (wiegungen::open(request, db, WEIGHINGS_SHOWN_MAX)?)
         @match &upkeep {
-            Some(upkeep) => (zustand::house_in_words(upkeep, request.now)),
+            Some(upkeep) => (zustand::installation_in_words(upkeep, request.now)),
             None => p { small { (zustand::VERSION) } },
         }
     };
@@ -52,10 +52,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 /// Says what is to be done, or that nothing is.
 fn to_do(request: &PageRequest, db: &Snapshot<'_>, upkeep: Option<&Upkeep>) -> Result<Markup> {
     let keys = key::of_tenant(db.connection, request.firma_id(), request.now)?;
-    let sorgen = [zustand::sorgen(request, db, &keys, upkeep)?, handgriffe::sorgen(request, db)?].concat();
-    let sorgen = (!sorgen.is_empty()).then(|| html! { h2 { "Zu erledigen" } (zustand::shown(&sorgen)) });
+    let issues = [zustand::issues(request, db, &keys, upkeep)?, handgriffe::issues(request, db)?].concat();
+    let issues = (!issues.is_empty()).then(|| html! { h2 { "Zu erledigen" } (zustand::shown(&issues)) });
     let steps = zustand::first_steps(request, db, &keys)?;
-    let parts = [sorgen, without_erechnung(request, db)?, waiting(request, db)?, steps];
+    let parts = [issues, without_erechnung(request, db)?, waiting(request, db)?, steps];
     Ok(html! {
         @if parts.iter().all(Option::is_none) { p.note { "Es ist nichts zu erledigen." } }
         @for part in parts.into_iter().flatten() { (part) }

@@ -31,8 +31,8 @@ const CERTIFICATE_ENDS_SOON_DAYS: i64 = 30;
 const NEAR_LIMIT_PERCENT: u64 = 80;
 
 /// A list of health issues, urgent ones first; empty without any.
-pub fn shown(sorgen: &[HealthIssue]) -> Markup {
-    let (urgent, soon): (Vec<_>, Vec<_>) = sorgen.iter().partition(|issue| issue.is_urgent);
+pub fn shown(issues: &[HealthIssue]) -> Markup {
+    let (urgent, soon): (Vec<_>, Vec<_>) = issues.iter().partition(|issue| issue.is_urgent);
     let item = |issue: &&HealthIssue| {
         html! { li { @match &issue.to { Some(to) => a href=(to) { (issue.text) }, None => (issue.text) } } }
     };
@@ -45,17 +45,17 @@ pub fn shown(sorgen: &[HealthIssue]) -> Markup {
 pub const CANNOT_WRITE: &str = "Der Dienst kann gerade nicht speichern. Ist die Platte voll?";
 
 /// The health issues of the company, and those of the installation, `upkeep`, if this person manages it.
-pub fn sorgen(
+pub fn issues(
     request: &PageRequest,
     db: &Snapshot<'_>,
     keys: &[StoredKey],
     upkeep: Option<&Upkeep>,
 ) -> Result<Vec<HealthIssue>> {
     let mut found = Vec::new();
-    if request.keeps_house() && request.app.gate.writer.watch.has_failed() {
+    if request.manages_installation() && request.app.gate.writer.watch.has_failed() {
         found.push(HealthIssue::urgent(CANNOT_WRITE.to_owned()).at("/leitstand/sicherung"));
     }
-    found.extend(upkeep.into_iter().flat_map(|upkeep| of_house(upkeep, request.now)));
+    found.extend(upkeep.into_iter().flat_map(|upkeep| installation_issues(upkeep, request.now)));
     let missing = firma::load(&db.tx)?.missing();
     if !missing.is_empty() {
         let text = format!(
@@ -109,7 +109,7 @@ fn day_over(now: Instant) -> String {
     format!("{:02}:{:02} Uhr", minute / 60, minute % 60)
 }
 
-fn of_house(upkeep: &Upkeep, now: Instant) -> Vec<HealthIssue> {
+fn installation_issues(upkeep: &Upkeep, now: Instant) -> Vec<HealthIssue> {
     let certificate = upkeep.certificate.and_then(|until| of_certificate(until, now));
     [upkeep.free.and_then(disk), backup(upkeep, now), certificate].into_iter().flatten().collect()
 }
@@ -149,7 +149,7 @@ fn of_certificate(until: Instant, now: Instant) -> Option<HealthIssue> {
 
 /// The state of disk, backups and certificate, and the version: a line for people who manage the
 /// installation, with or without issues.
-pub fn house_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
+pub fn installation_in_words(upkeep: &Upkeep, now: Instant) -> Markup {
     let folder = upkeep.folder.display();
     let backup = match upkeep.backup {
         None => format!("Sicherungen in {folder}: nicht zu lesen"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::akteure;
-use super::done::{Done, FirmaChange, HouseChange};
+use super::done::{Done, FirmaChange, InstallationChange};
 use super::page::PageRequest;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::WriteTx;
@@ -33,7 +33,7 @@ pub struct PageContext {
 /// The change that a form makes, and the company it belongs to, if any.
 pub enum FormChange {
     Firma(TenantId, FirmaChange),
-    Haus(HouseChange),
+    Haus(InstallationChange),
 }
 
 impl FormChange {

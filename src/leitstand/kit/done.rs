@@ -20,10 +20,10 @@ use crate::rules::error::{Checked, Code, Refusal};
 pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
 
 /// What a form asks to be written that is no company's.
-pub type HouseChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
+pub type InstallationChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
 
 /// What has to be computed on the thread of passwords before it is written.
-pub type Hashed = Box<dyn FnOnce() -> Result<HouseChange> + Send>;
+pub type Hashed = Box<dyn FnOnce() -> Result<InstallationChange> + Send>;
 
 /// What is written before an e-mail goes.
 pub type Begun = Box<dyn Fn(&WriteTx<'_>) -> Result<()> + Send>;
@@ -130,7 +130,7 @@ pub fn check_stand(now: &str, sent: &str) -> Checked<()> {
 pub fn start_job(
     title: String,
     run: impl Fn(&Job) -> std::result::Result<Outcome, String> + Send + Sync + 'static,
-) -> HouseChange {
+) -> InstallationChange {
     let job = NewJob { id: Uuid::now_v7(), title, doing: Arc::new(run) };
     Box::new(move |_| Ok(Done::of(Response::Job(job.clone()))))
 }

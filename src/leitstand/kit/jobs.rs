@@ -131,7 +131,7 @@ impl Jobs {
         let (progress, given_up) = (Mutex::new(Progress::default()), AtomicBool::new(false));
         let job = Arc::new(Job { id, title, person, firma, begun, progress, given_up });
         let mut jobs = locked(&self.0);
-        why_not(&jobs, firma)?;
+        check_capacity(&jobs, firma)?;
         let own = Arc::clone(&job);
         let run = move || {
             let outcome = catch_unwind(AssertUnwindSafe(|| doing(&own)));
@@ -148,7 +148,7 @@ impl Jobs {
 
     /// Refuses if a job of this company, or of the installation, could not begin now.
     pub fn check_room(&self, firma: Option<TenantId>) -> Checked<()> {
-        let room = why_not(&locked(&self.0), firma);
+        let room = check_capacity(&locked(&self.0), firma);
         room.map_err(|why| Refusal::new(Code::NichtVerfuegbar, why))
     }
 
@@ -166,7 +166,7 @@ impl Jobs {
     }
 }
 
-fn why_not(jobs: &VecDeque<Arc<Job>>, firma: Option<TenantId>) -> Result<(), &'static str> {
+fn check_capacity(jobs: &VecDeque<Arc<Job>>, firma: Option<TenantId>) -> Result<(), &'static str> {
     let running: Vec<_> = jobs.iter().filter(|job| job.progress().ended.is_none()).collect();
     match running.iter().any(|job| job.firma == firma) {
         true => Err(firma.map_or(INSTALLATION_BUSY, |_| COMPANY_BUSY)),

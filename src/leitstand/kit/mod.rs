@@ -13,6 +13,7 @@ pub mod done;
 pub mod eviction;
 pub mod flash;
 pub mod frame;
+pub mod front;
 pub mod graph;
 pub mod health;
 pub mod jobs;

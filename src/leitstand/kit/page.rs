@@ -16,7 +16,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::done::{Done, FirmaChange, Hashed, HouseChange, Outgoing, Response, sentences};
+use super::done::{Done, FirmaChange, Hashed, InstallationChange, Outgoing, Response, sentences};
 use super::health::HealthIssue;
 use super::jobs::Jobs;
 use super::upload::{File, Form};
@@ -25,7 +25,7 @@ use crate::leitstand::access::passwords::Attempts;
 use crate::leitstand::access::people::Person;
 use crate::leitstand::access::{Access, Rights};
 use crate::leitstand::operations::restoring::Restoring;
-use crate::leitstand::operations::upkeep::Lookout;
+use crate::leitstand::operations::upkeep::Monitor;
 use crate::master::tenants::Tenant;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -53,7 +53,7 @@ pub enum Take {
     /// Changes data of the company by a route that computes much first, on the slow lane.
     Draft(fn(&PageRequest, &Snapshot<'_>) -> Result<FirmaChange>),
     /// Changes data of no company, or a company as the command line does: its settings, its data.
-    Haus(fn(&PageRequest) -> Result<HouseChange>),
+    Haus(fn(&PageRequest) -> Result<InstallationChange>),
     /// Sends an e-mail. Its content is read before, on the slow lane, where its attachments are drawn.
     Sends(fn(&PageRequest, &Snapshot<'_>) -> Result<Outgoing>),
     /// Hashes a password, after reading the data that this needs.
@@ -158,7 +158,7 @@ pub struct AppState {
     pub import_turn: tokio::sync::Mutex<()>,
     pub uploads: Uploads,
     pub restoring: Restoring,
-    pub lookout: Lookout,
+    pub lookout: Monitor,
     /// Budget for e-mails being sent.
     pub mails: Arc<Budget>,
     /// The health issues of each company's contracts on its first page, and when they were computed.
@@ -287,8 +287,8 @@ impl PageRequest {
     }
 
     /// Whether this person may see and change the whole installation.
-    pub fn keeps_house(&self) -> bool {
-        self.person.as_ref().is_some_and(Person::keeps_house)
+    pub fn manages_installation(&self) -> bool {
+        self.person.as_ref().is_some_and(Person::manages_installation)
     }
 
     /// The number of the person, or 0, which is nobody's, if nobody is logged in.

@@ -23,7 +23,7 @@ use crate::leitstand::access::password_thread::PasswordThread;
 use crate::leitstand::access::passwords::Attempts;
 use crate::leitstand::access::people::SESSION_MILLIS;
 use crate::leitstand::operations::restoring::Restoring;
-use crate::leitstand::operations::upkeep::Lookout;
+use crate::leitstand::operations::upkeep::Monitor;
 use crate::leitstand::operations::zurueckspielen;
 use crate::papers::blatt::{Blatt, draw};
 use crate::platform::db::error::exceeded_budget;
@@ -36,7 +36,6 @@ use crate::platform::gate::Gate;
 use crate::platform::gate::access::address::neighbourhood;
 use crate::platform::gate::access::ip_limit::Limited;
 use crate::platform::gate::flow::completion::reserve;
-use crate::platform::http::answering::Answering;
 use crate::platform::http::budget::Budget;
 use crate::platform::http::client::Client;
 use crate::platform::http::cpu_pool::on_cpu_pool;
@@ -70,7 +69,7 @@ impl Leitstand {
     pub fn new(gate: Arc<Gate>, pages: &'static [Page], database: &Path) -> Result<Leitstand> {
         let (database, policy) = (database.to_owned(), &gate.policy);
         let (nightly, certificate) = (policy.nightly.clone(), policy.leitstand.certificate.clone());
-        let lookout = Lookout::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
+        let lookout = Monitor::start(database.clone(), nightly, certificate, Arc::clone(&gate.clock))?;
         let app = Arc::new(AppState {
             gate,
             pages,
@@ -487,36 +486,4 @@ fn form_of(request: &Request, has_upload: bool) -> Result<Form> {
         *value = value.replace("\r\n", "\n");
     }
     Ok(form)
-}
-
-/// The gate and the pages, as the socket sees them.
-pub struct Front {
-    /// What answers programs.
-    pub gate: Arc<Gate>,
-    /// What answers people; none where the setting is `aus`.
-    pub leitstand: Option<Arc<Leitstand>>,
-}
-
-impl Front {
-    /// Is done when it is told to stop, or a backup is to be restored.
-    pub async fn end(self: Arc<Self>, stop: impl Future<Output = ()>) {
-        let Some(leitstand) = &self.leitstand else { return stop.await };
-        tokio::select! { () = stop => {}, () = leitstand.restoring().ordered() => {} }
-    }
-}
-
-impl Answering for Front {
-    async fn answer(self: Arc<Self>, request: Request, client: &mut Client) -> Reply {
-        let is_page = request.path == "/leitstand" || request.path.starts_with("/leitstand/");
-        match &self.leitstand {
-            Some(leitstand) if is_page && request.malformed.is_none() => {
-                Arc::clone(leitstand).answer(request, client).await
-            }
-            _ => Arc::clone(&self.gate).answer(request, client).await,
-        }
-    }
-
-    fn client(&self, peer: IpAddr) -> Option<IpAddr> {
-        self.gate.client(peer)
-    }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use crate::leitstand::kit::done::{Done, HouseChange, check_stand};
+use crate::leitstand::kit::done::{Done, InstallationChange, check_stand};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form, lines, made_from, refusal};
@@ -43,7 +43,7 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Neue Firma", body))
 }
 
-pub fn create(request: &PageRequest) -> Result<HouseChange> {
+pub fn create(request: &PageRequest) -> Result<InstallationChange> {
     let refuse = |message| Refusal::field(Code::WertUngueltig, "name", message);
     let (name, test, now) = (request.field("name").to_owned(), request.field("test") == "ja", request.now);
     if !tenants::is_name(&name) {
@@ -122,7 +122,7 @@ pub fn in_words(missing: &[&str]) -> String {
     missing.iter().copied().map(word).collect::<Vec<_>>().join(", ")
 }
 
-pub fn change_data(request: &PageRequest) -> Result<HouseChange> {
+pub fn change_data(request: &PageRequest) -> Result<InstallationChange> {
     let logo = match (request.file(LOGO), request.field("ohne_logo") == "ja") {
         (Ok(file), _) => Some(Some(file.content.to_vec())),
         (Err(_), true) => Some(None),
@@ -165,7 +165,7 @@ fn is_of_adviser(stand: &CurrentSetting) -> bool {
     stand.setting.name.starts_with("datev_")
 }
 
-pub fn change_settings(request: &PageRequest) -> Result<HouseChange> {
+pub fn change_settings(request: &PageRequest) -> Result<InstallationChange> {
     change(request, SETTINGS, "einstellungen", None)
 }
 
@@ -241,7 +241,7 @@ fn change(
     group: Group,
     page: &str,
     logo: Option<Option<Vec<u8>>>,
-) -> Result<HouseChange> {
+) -> Result<InstallationChange> {
     let (mut changes, mut mistakes) = (Vec::new(), Refusals::default());
     for setting in group.iter().filter(|setting| setting.name != LOGO && request.is_sent(setting.name)) {
         let text = request.field(setting.name).to_owned();

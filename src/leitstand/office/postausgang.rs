@@ -4,7 +4,7 @@ use maud::html;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::leitstand::kit::done::{Done, FirmaChange, HouseChange, Outgoing, check_stand};
+use crate::leitstand::kit::done::{Done, FirmaChange, InstallationChange, Outgoing, check_stand};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form_to, lines, made_from, or_blank, refusal};
@@ -122,7 +122,7 @@ fn public(now: Option<&Postausgang>) -> [(&'static str, String); 6] {
     ]
 }
 
-pub fn change(request: &PageRequest) -> Result<HouseChange> {
+pub fn change(request: &PageRequest) -> Result<InstallationChange> {
     let (request, firma) = (request.clone(), request.firma_id());
     Ok(Box::new(move |connection| {
         let old = versand::load(&Tx::new(connection, firma, request.now))?;

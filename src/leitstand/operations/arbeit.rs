@@ -3,7 +3,7 @@
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
-use crate::leitstand::kit::done::{Done, HouseChange};
+use crate::leitstand::kit::done::{Done, InstallationChange};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, Next, Progress};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -87,7 +87,7 @@ fn running(request: &PageRequest, job: &Job, progress: &Progress) -> Markup {
     }
 }
 
-pub fn give_up(request: &PageRequest) -> Result<HouseChange> {
+pub fn give_up(request: &PageRequest) -> Result<InstallationChange> {
     let job = own(request)?;
     let to = format!("/leitstand/arbeit/{}", job.id);
     Ok(Box::new(move |_| {

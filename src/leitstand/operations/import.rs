@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{einlesen, ruecknahme};
 use crate::interface::description::vorlagen::columns;
 use crate::interface::imports;
-use crate::leitstand::kit::done::{HouseChange, start_job};
+use crate::leitstand::kit::done::{InstallationChange, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, field, form_to, refusal};
@@ -65,7 +65,7 @@ fn kind(name: &str) -> Option<&'static Import> {
 }
 
 /// Checks the file and keeps it until it is imported or expires.
-pub fn look(request: &PageRequest) -> Result<HouseChange> {
+pub fn look(request: &PageRequest) -> Result<InstallationChange> {
     let kind = kind(request.field("art")).ok_or_else(|| Failure::not_found("Diese Art Import"))?;
     let file = request.file("datei")?;
     let decimal = match request.field("dezimal") {
@@ -88,13 +88,13 @@ pub fn look(request: &PageRequest) -> Result<HouseChange> {
     };
     let app = Arc::clone(&request.app);
     Ok(start_job(format!("{} ansehen", upload.name), move |job| {
-        // Kept only once the job runs, because its page is the way to the file.
+        // StoredBackup only once the job runs, because its page is the way to the file.
         app.uploads.keep(upload.clone());
         einlesen::look(&upload, &app, job)
     }))
 }
 
-pub fn store(request: &PageRequest) -> Result<HouseChange> {
+pub fn store(request: &PageRequest) -> Result<InstallationChange> {
     let app = Arc::clone(&request.app);
     let upload = app.uploads.find(request.field("datei"), request.person_id(), request.firma_id());
     let upload = upload.ok_or_else(|| {

@@ -12,14 +12,14 @@ use super::{suchfelder, taten};
 use crate::interface::description::meaning_of;
 use crate::interface::routes;
 use crate::leitstand::access::people::{self, Person, name_of};
-use crate::leitstand::kit::done::{HouseChange, start_job};
+use crate::leitstand::kit::done::{InstallationChange, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, Outcome};
 use crate::leitstand::kit::page::{Page, PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     ROWS, facts, form_to, linked, moment, number, or_blank, other_params, tenths, to_second,
 };
-use crate::operations::retention;
+use crate::operations::backups;
 use crate::platform::db::file::connection::open_to_look;
 use crate::platform::db::proof::seal::{self, Secret};
 use crate::platform::db::tx::Tx;
@@ -40,12 +40,12 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let people = people::list(db.connection)?;
     let is_house = request.firma.is_none();
     // Commands are only in the administration log.
-    let is_deeds =
-        request.param("ergebnis") == suchfelder::DEEDS || request.param("wer") == suchfelder::COMMANDS;
+    let is_admin_log =
+        request.param("ergebnis") == suchfelder::ADMIN_EVENTS || request.param("wer") == suchfelder::COMMANDS;
     let empty = "Nichts gefunden. Vielleicht ist die Suche zu eng; „Ältere“ sucht weiter, wo es das gibt.";
     let (shown, next, mistake) = match suchfelder::filter(request) {
         Err(mistake) => (html! {}, None, Some(mistake)),
-        Ok(filter) if is_deeds => {
+        Ok(filter) if is_admin_log => {
             let (found, next) = taten::page(request, db, &filter)?;
             (taten::rows(request, &found, &people, empty), next.map(|nr| nr.to_string()), None)
         }
@@ -57,8 +57,8 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     };
     let body = html! {
         @if let Some(mistake) = mistake { p.refused role="alert" { (mistake) } }
-        @if !is_deeds {
-            p.actions { a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::DEEDS)) {
+        @if !is_admin_log {
+            p.actions { a.button href=(format!("{}?ergebnis={}", here(request), suchfelder::ADMIN_EVENTS)) {
                 "Was jemand geändert hat"
             } }
         }
@@ -246,7 +246,7 @@ fn record_of(
     }
 }
 
-pub fn prove(request: &PageRequest) -> Result<HouseChange> {
+pub fn prove(request: &PageRequest) -> Result<InstallationChange> {
     let (gate, database) = (Arc::clone(&request.app.gate), request.app.database.clone());
     Ok(start_job("Prüfung des Protokolls".to_owned(), move |job| {
         let began = |_: &str| {
@@ -254,7 +254,7 @@ pub fn prove(request: &PageRequest) -> Result<HouseChange> {
             Ok(())
         };
         let look = |copy: &Path| proof(copy, &database, (gate.clock)(), job);
-        retention::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
+        backups::with_copy(|copy| gate.writer.copy(copy), &database, &began, look)
             .map_err(|failure| format!("Die Prüfung ging nicht zu Ende:\n{}", failure.in_german()))
     }))
 }

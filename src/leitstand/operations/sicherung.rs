@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::zurueckgespielt::last_in_words;
-use crate::leitstand::kit::done::{Done, HouseChange, Response, start_job};
+use crate::leitstand::kit::done::{Done, InstallationChange, Response, start_job};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::jobs::{Job, NewJob, Outcome};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
@@ -16,8 +16,8 @@ use crate::leitstand::kit::parts::{
     facts, form, form_to, linked, moment, number, optional, or_blank, refusal, table, tenths,
 };
 use crate::operations::backup::{COPYING, Content};
+use crate::operations::backups::{self, StoredBackup};
 use crate::operations::check::{CheckLine, steps};
-use crate::operations::retention::{self, Kept};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
@@ -31,14 +31,14 @@ const BACKUPS_BY_HAND_MAX: usize = 20;
 
 fn places(request: &PageRequest) -> (&Path, &Path) {
     let database = &request.app.database;
-    (database, retention::folder(database, request.app.gate.policy.nightly.as_ref()))
+    (database, backups::folder(database, request.app.gate.policy.nightly.as_ref()))
 }
 
 fn megabytes(bytes: u64) -> String {
     tenths(bytes.div_ceil(100_000))
 }
 
-fn kind(kept: &Kept) -> &'static str {
+fn kind(kept: &StoredBackup) -> &'static str {
     match (kept.is_proved, kept.is_by_hand) {
         (false, _) => "fehlerhaft: darin ist etwas beschädigt",
         (true, true) => "von Hand",
@@ -48,10 +48,10 @@ fn kind(kept: &Kept) -> &'static str {
 
 pub fn list(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let (database, folder) = places(request);
-    let found = retention::kept(database, folder);
+    let found = backups::list_backups(database, folder);
     request.app.lookout.wake();
     let free = fs4::available_space(crate::platform::db::file::files::folder_of(database)).ok();
-    let to = |kept: &Kept| format!("{BACKUPS_PATH}/{}", kept.id);
+    let to = |kept: &StoredBackup| format!("{BACKUPS_PATH}/{}", kept.id);
     let none = "Noch keine Sicherung. „Jetzt sichern“ macht die erste.";
     let body = html! {
         (last_in_words(request))
@@ -96,7 +96,7 @@ const NIGHTLY_SETTINGS: &str =
     "backup_folder = \"/mnt/sicherung/partnerd\"\nbackup_time = \"02:30\"\nbackup_keep = 14";
 
 /// Nightly backups: the folder, the last one and the next; or how to set them up.
-fn nightly(request: &PageRequest, kept: &[Kept]) -> Markup {
+fn nightly(request: &PageRequest, kept: &[StoredBackup]) -> Markup {
     let folder = whole(places(request).1);
     let Some(nightly) = &request.app.gate.policy.nightly else {
         return html! {
@@ -140,9 +140,9 @@ pub fn gigabytes(bytes: u64) -> String {
     format!("{} GB", tenths(bytes / 100_000_000))
 }
 
-pub fn make(request: &PageRequest) -> Result<HouseChange> {
+pub fn make(request: &PageRequest) -> Result<InstallationChange> {
     let (database, folder) = places(request);
-    let by_hand = retention::kept(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
+    let by_hand = backups::list_backups(database, folder)?.iter().filter(|kept| kept.is_by_hand).count();
     if by_hand >= BACKUPS_BY_HAND_MAX {
         let message =
             format!("Es gibt schon {BACKUPS_BY_HAND_MAX} Sicherungen von Hand. Bitte erst eine löschen.");
@@ -154,7 +154,7 @@ pub fn make(request: &PageRequest) -> Result<HouseChange> {
         let began = told(job, steps() + 1);
         let given_up = "Die Sicherung wurde abgebrochen; sie ist nicht entstanden.";
         let failed = "Die Sicherung ist nicht gelungen. Was das Programm dazu sagt:";
-        let made = retention::make(&app.gate.writer, &database, &folder, &app.gate.clock, began);
+        let made = backups::make(&app.gate.writer, &database, &folder, &app.gate.clock, began);
         app.lookout.wake();
         made.map(|content| Outcome { shown: made_of(&content), next: None })
             .map_err(|failure| not_done(job, &failure, given_up, failed))
@@ -197,9 +197,9 @@ fn made_of(content: &Content) -> Markup {
     }
 }
 
-pub fn found(request: &PageRequest) -> Result<(Kept, PathBuf)> {
+pub fn found(request: &PageRequest) -> Result<(StoredBackup, PathBuf)> {
     let (database, folder) = places(request);
-    retention::find(database, folder, request.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
+    backups::find(database, folder, request.id(0)?)?.ok_or_else(|| Failure::not_found("Diese Sicherung"))
 }
 
 pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
@@ -227,7 +227,7 @@ pub fn show(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
 pub fn download(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let (_, file) = found(request)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let reply = Reply::download("application/vnd.sqlite3", &name, retention::open(&file)?);
+    let reply = Reply::download("application/vnd.sqlite3", &name, backups::open(&file)?);
     Ok(frame::guarded(reply.map_err(|error| Failure::Broken(format!("{}: {error}", file.display())))?))
 }
 
@@ -237,7 +237,7 @@ pub fn show_delete(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     frame::form_page(request, &format!("Sicherung {} löschen", kept.id), &[], what, "Löschen", true)
 }
 
-pub fn delete(request: &PageRequest) -> Result<HouseChange> {
+pub fn delete(request: &PageRequest) -> Result<InstallationChange> {
     let (kept, file) = found(request)?;
     if !kept.is_by_hand {
         let message = "Sicherungen jeder Nacht gehen von selbst, wenn neuere da sind.";
@@ -254,7 +254,7 @@ pub fn delete(request: &PageRequest) -> Result<HouseChange> {
         // not block the writer.
         let doing = move |job: &Job| {
             job.set_numbered_step("Die Datei wird gelöscht.", 1, 1);
-            retention::delete(&kept, &file)
+            backups::delete(&kept, &file)
                 .map_err(|failure| format!("Die Sicherung ist nicht gelöscht:\n{}", failure.in_german()))?;
             app.lookout.wake();
             let shown = html! {
@@ -266,19 +266,18 @@ pub fn delete(request: &PageRequest) -> Result<HouseChange> {
     }))
 }
 
-pub fn prove(request: &PageRequest) -> Result<HouseChange> {
+pub fn prove(request: &PageRequest) -> Result<InstallationChange> {
     let (kept, file) = found(request)?;
     let (gate, database, named) = (Arc::clone(&request.app.gate), places(request).0.to_owned(), file.clone());
-    let prove = move |job: &Job| retention::prove(&file, &database, &gate.clock, told(job, steps()));
+    let prove = move |job: &Job| backups::prove(&file, &database, &gate.clock, told(job, steps()));
     Ok(proof(named, format!("Prüfung der Sicherung {}", kept.id), prove))
 }
 
-pub fn prove_database(request: &PageRequest) -> Result<HouseChange> {
+pub fn prove_database(request: &PageRequest) -> Result<InstallationChange> {
     let (gate, database) = (Arc::clone(&request.app.gate), places(request).0.to_owned());
     let named = database.clone();
-    let prove = move |job: &Job| {
-        retention::prove_running(&gate.writer, &database, &gate.clock, told(job, steps() + 1))
-    };
+    let prove =
+        move |job: &Job| backups::prove_running(&gate.writer, &database, &gate.clock, told(job, steps() + 1));
     Ok(proof(named, "Prüfung der Datenbank".to_owned(), prove))
 }
 
@@ -286,7 +285,7 @@ fn proof(
     named: PathBuf,
     title: String,
     prove: impl Fn(&Job) -> Result<Vec<CheckLine>> + Send + Sync + 'static,
-) -> HouseChange {
+) -> InstallationChange {
     start_job(title, move |job| {
         let (given_up, failed) = ("Die Prüfung wurde abgebrochen.", "Die Prüfung ging nicht zu Ende:");
         let lines = prove(job).map_err(|failure| not_done(job, &failure, given_up, failed))?;

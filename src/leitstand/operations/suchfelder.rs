@@ -15,7 +15,7 @@ use crate::rules::day::{Day, Instant};
 const MINUTE_MILLIS: i64 = 60_000;
 
 /// The values of the search fields for administration events, and for those of commands alone.
-pub const DEEDS: &str = "aenderungen";
+pub const ADMIN_EVENTS: &str = "aenderungen";
 pub const COMMANDS: &str = "befehl";
 
 /// Groups of senders: the value of the field and its label.
@@ -29,7 +29,7 @@ const GROUPS: [(&str, &str); 5] = [
 
 const RESULTS: [(&str, &str); 4] = [
     ("", "Anfragen, ohne angesehene Seiten"),
-    (DEEDS, "was jemand geändert hat"),
+    (ADMIN_EVENTS, "was jemand geändert hat"),
     ("abgelehnt", "Anfragen, abgelehnt oder fehlgeschlagen"),
     ("seiten", "Anfragen, auch angesehene Seiten"),
 ];

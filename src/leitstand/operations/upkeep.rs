@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::operations::retention;
+use crate::operations::backups;
 use crate::platform::db::Clock;
 use crate::platform::db::file::files::folder_of;
 use crate::platform::failure::{Failure, Result};
@@ -31,34 +31,35 @@ pub struct Upkeep {
 impl Upkeep {
     /// Makes the checks. Blocks as long as the disk takes.
     fn look(database: &Path, nightly: Option<&Nightly>, certificate: Option<&Path>, now: Instant) -> Upkeep {
-        let folder = retention::folder(database, nightly);
-        let newest =
-            |kept: Vec<retention::Kept>| kept.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made);
+        let folder = backups::folder(database, nightly);
+        let newest = |kept: Vec<backups::StoredBackup>| {
+            kept.iter().filter(|kept| kept.is_proved).find_map(|kept| kept.made)
+        };
         Upkeep {
             at: now,
             free: fs4::available_space(folder_of(database)).ok(),
             folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
-            backup: retention::kept(database, folder).ok().map(newest),
+            backup: backups::list_backups(database, folder).ok().map(newest),
             certificate: certificate.and_then(|file| validity(file).ok()).map(|(_, until)| until),
         }
     }
 }
 
 /// A thread that makes the checks regularly, so that no page waits for a sleeping disk.
-pub struct Lookout {
+pub struct Monitor {
     last: Arc<Mutex<Option<Upkeep>>>,
     /// Triggers the checks now; the thread ends when this is dropped.
     wake: SyncSender<()>,
 }
 
-impl Lookout {
+impl Monitor {
     /// Starts the thread, which makes the first checks at once.
     pub fn start(
         database: PathBuf,
         nightly: Option<Nightly>,
         certificate: Option<PathBuf>,
         clock: Clock,
-    ) -> Result<Lookout> {
+    ) -> Result<Monitor> {
         let (wake, woken) = sync_channel(1);
         let last = Arc::<Mutex<Option<Upkeep>>>::default();
         let shared = Arc::clone(&last);
@@ -73,7 +74,7 @@ impl Lookout {
         };
         let started = std::thread::Builder::new().name("lookout".into()).spawn(work);
         started.map_err(|error| Failure::Broken(format!("no thread looks at the disk: {error}")))?;
-        Ok(Lookout { last, wake })
+        Ok(Monitor { last, wake })
     }
 
     /// The last result; `None` before the first checks are done.

@@ -17,13 +17,13 @@ pub fn last_in_words(request: &PageRequest) -> Markup {
             Ok(aside) => p.note role="status" {
                 "Am " (moment(*at)) " ist die Sicherung " (id)
                 " zurückgespielt worden; sie ist geprüft. Es gelten die Passwörter und Schlüssel von damals. "
-                @if let Some(aside) = aside.as_ref().filter(|_| request.keeps_house()) {
+                @if let Some(aside) = aside.as_ref().filter(|_| request.manages_installation()) {
                     "Die Datenbank von vorher liegt daneben: " (aside.display())
                 }
             },
             Err(why) => p.refused role="alert" {
                 "Am " (moment(*at)) " ist es nicht gelungen, die Sicherung " (id) " zurückzuspielen. "
-                @if request.keeps_house() { "Was das Programm dazu sagt: " (why) }
+                @if request.manages_installation() { "Was das Programm dazu sagt: " (why) }
             },
         }
     }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::restoring::Order;
 use super::sicherung::{BACKUPS_PATH, found, whole};
 use crate::leitstand::access::anmelden::own_password;
-use crate::leitstand::kit::done::{Done, Hashed, HouseChange, Response};
+use crate::leitstand::kit::done::{Done, Hashed, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{field, form, made_from, moment, number, optional, refusal, table};
@@ -86,7 +86,7 @@ pub fn order(request: &PageRequest, db: &Snapshot<'_>) -> Result<Hashed> {
     let proved = own_password(request, db, "passwort", "Das Passwort stimmt nicht.")?;
     Ok(Box::new(move || {
         proved()?;
-        let change: HouseChange = Box::new(move |_| Ok(Done::of(Response::Restore(order.clone()))));
+        let change: InstallationChange = Box::new(move |_| Ok(Done::of(Response::Restore(order.clone()))));
         Ok(change)
     }))
 }

@@ -200,19 +200,8 @@ fn result(request: &PageRequest) -> Markup {
     }
 }
 
-pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
-    let ids: Vec<Uuid> = request
-        .form
-        .fields
-        .iter()
-        .filter_map(|(name, _)| name.strip_prefix(TICK).and_then(parse_uuid))
-        .collect();
-    if ids.len() > ROWS as usize {
-        return Err(Refusal::new(Code::AnfrageUngueltig, TOO_MANY).into());
-    }
-    if ids.is_empty() {
-        return Err(Refusal::new(Code::FeldFehlt, "Bitte ankreuzen, was abgerechnet wird.").into());
-    }
+/// The body of the request that settles these receipts as the form says.
+fn body_of(request: &PageRequest, ids: &[Uuid]) -> Value {
     let art = art_of(request);
     let mut body = json!({
         "art": art,
@@ -229,6 +218,23 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
             None => body[*name] = typed,
         }
     }
+    body
+}
+
+pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
+    let ids: Vec<Uuid> = request
+        .form
+        .fields
+        .iter()
+        .filter_map(|(name, _)| name.strip_prefix(TICK).and_then(parse_uuid))
+        .collect();
+    if ids.len() > ROWS as usize {
+        return Err(Refusal::new(Code::AnfrageUngueltig, TOO_MANY).into());
+    }
+    if ids.is_empty() {
+        return Err(Refusal::new(Code::FeldFehlt, "Bitte ankreuzen, was abgerechnet wird.").into());
+    }
+    let body = body_of(request, &ids);
     let is_trial = request.step().is_some();
     let to = request.of_firma("annahme");
     let write =

@@ -97,7 +97,9 @@ fn of_field(here: &str, feld: &str) -> Option<String> {
 fn place(request: &PageRequest, beleg: &Beleg, wo: Wo, feld: &str) -> Option<String> {
     let partner = |id: Uuid| format!("{}/aendern#feld-{feld}", request.page_of("partner", id));
     match wo {
-        Wo::Firma => request.keeps_house().then(|| format!("{}#feld-{feld}", request.of_firma("firma"))),
+        Wo::Firma => {
+            request.manages_installation().then(|| format!("{}#feld-{feld}", request.of_firma("firma")))
+        }
         Wo::Kunde => Some(partner(beleg.kunde_id)),
         Wo::Beleg | Wo::Position(_) => Some(format!("{}/aendern", request.page_of("belege", beleg.id))),
     }

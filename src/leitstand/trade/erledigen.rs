@@ -14,7 +14,7 @@ use crate::platform::http::route::Method;
 use crate::trade::belege::{self, Beleg};
 
 /// The checkbox that says that an invoice's delivery, or a delivery's invoice, is not to come.
-pub const NOTHING_COMES: &str = "ohne_gegenbeleg";
+pub const NO_COUNTERPART: &str = "ohne_gegenbeleg";
 
 /// Goods without a counterpart that may still get one: `3 Stk Sack`.
 pub fn open_of(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Vec<String>> {
@@ -42,7 +42,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             fieldset {
                 legend { "Zu dieser Ware fehlt noch " (counterpart(&beleg)) }
                 ul { @for open in &open { li { (open) } } }
-                label { input type="checkbox" name=(NOTHING_COMES) value="ja" checked[request.is_sent(NOTHING_COMES)];
+                label { input type="checkbox" name=(NO_COUNTERPART) value="ja" checked[request.is_sent(NO_COUNTERPART)];
                     "Es kommt nichts mehr: Spätere Belege treffen diese Ware nicht." }
             }
         }
@@ -51,6 +51,6 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
-    let body = json!({NOTHING_COMES: request.is_sent(NOTHING_COMES)});
+    let body = json!({NO_COUNTERPART: request.is_sent(NO_COUNTERPART)});
     request.change_record(Method::Post, "belege/{id}/erledigen", &body, "belege", "Der Beleg ist erledigt.")
 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::belege::art_of;
-use super::erledigen::{NOTHING_COMES, counterpart, open_of};
+use super::erledigen::{NO_COUNTERPART, counterpart, open_of};
 use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
@@ -139,7 +139,7 @@ fn in_words(Skonto { bis, prozent, betrag }: Skonto, today: Day) -> String {
 
 /// The goods without a counterpart; the person who settles says whether one is still to come.
 fn missing(request: &PageRequest, Posten { beleg, without, .. }: &Posten) -> Markup {
-    let name = format!("{NOTHING_COMES}-{}", beleg.id);
+    let name = format!("{NO_COUNTERPART}-{}", beleg.id);
     html! { @if !without.is_empty() { div {
         (counterpart(beleg)) " zu " (without.join(", "))
         @if request.may_change() { label.tick {
@@ -176,7 +176,7 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
         request.form.fields.iter().filter_map(|(name, version)| Some((name.strip_prefix(TICK)?, version)));
     let change = |(id, version): (&str, &String)| {
         let id = parse_uuid(id).ok_or_else(|| Failure::not_found("Diesen Beleg"))?;
-        let body = json!({NOTHING_COMES: request.is_sent(&format!("{NOTHING_COMES}-{id}"))});
+        let body = json!({NO_COUNTERPART: request.is_sent(&format!("{NO_COUNTERPART}-{id}"))});
         let path = format!("/api/v1/belege/{id}/erledigen");
         Ok((id, request.change_from(version, Method::Post, &path, &body, String::new(), "")?))
     };

@@ -113,7 +113,7 @@ macro_rules! firma {
         ];
 
         columns! {
-            Firma in firma as f { nr: fixed, $($name: fixed,)+ logo: fixed }
+            Firma in firma as f { nr = fixed, $($name = fixed,)+ logo = fixed }
         }
 
         impl Firma {

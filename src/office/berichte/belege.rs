@@ -3,7 +3,7 @@
 use super::model::{Auswahl, BerichtBeleg};
 use super::zeitraum::Zeitraum;
 use crate::master::tenants;
-use crate::office::buchhaltung::{self, Rechnung, Welche};
+use crate::office::buchhaltung::{self, InvoiceFilter, Rechnung};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::buchung::Fall;
@@ -27,9 +27,13 @@ impl Auswahl {
     }
 
     /// The invoices that may contribute.
-    fn welche(&self) -> Welche {
+    fn welche(&self) -> InvoiceFilter {
         let is_of_eu = |fall| matches!(fall, Fall::ErloesIg | Fall::AufwandIg);
-        if self.zm.is_some() || self.fall.is_some_and(is_of_eu) { Welche::Eu } else { Welche::Alle }
+        if self.zm.is_some() || self.fall.is_some_and(is_of_eu) {
+            InvoiceFilter::Eu
+        } else {
+            InvoiceFilter::Alle
+        }
     }
 }
 

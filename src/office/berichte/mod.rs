@@ -6,7 +6,7 @@ mod model;
 mod zeitraum;
 
 use crate::master::tenants;
-use crate::office::buchhaltung::{self, Rechnung, Welche};
+use crate::office::buchhaltung::{self, InvoiceFilter, Rechnung};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::http::call::Call;
@@ -128,7 +128,7 @@ pub fn umsatzsteuer(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Umsatzsteuer> {
     let formular = umsatzsteuer::formular_jahr(von.year()).ok_or_else(unknown)?;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, von, bis, Welche::Alle)?;
+    let rechnungen = buchhaltung::umsaetze(tx, von, bis, InvoiceFilter::Alle)?;
     let (kennzahlen, faelle) =
         umsatzsteuer::kennzahlen(&flat(&rechnungen), tenants::load(tx)?.kleinunternehmer)?;
     let month = |day: Day| (day.year(), day.month());
@@ -168,7 +168,8 @@ pub fn zm(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Zm> {
     let Zeitraum { von, bis } = zeitraum;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, von.min(umsatzsteuer::quartale_ab(bis)), bis, Welche::Eu)?;
+    let rechnungen =
+        buchhaltung::umsaetze(tx, von.min(umsatzsteuer::quartale_ab(bis)), bis, InvoiceFilter::Eu)?;
     let mut betraege = Vec::new();
     let mut fehler = Vec::new();
     for (rechnung, umsaetze) in &rechnungen {
@@ -220,7 +221,7 @@ pub fn intrastat(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Intrastat> {
     let Zeitraum { von, bis } = zeitraum;
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
-    let rechnungen = buchhaltung::umsaetze(tx, Day::in_month(von.year(), 1, 1), bis, Welche::Eu)?;
+    let rechnungen = buchhaltung::umsaetze(tx, Day::in_month(von.year(), 1, 1), bis, InvoiceFilter::Eu)?;
     let jahre = umsatzsteuer::intrastat(&flat(&rechnungen), von, bis)?;
     Ok(Intrastat { von, bis, jahre, hinweise })
 }

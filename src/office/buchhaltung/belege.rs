@@ -16,7 +16,7 @@ const BELEGFELD_CHARS_MAX: usize = 36;
 record! {
     /// A final RE or ER.
     #[derive(Debug, Clone)]
-    pub struct Rechnung of beleg as b {
+    pub struct Rechnung from beleg as b {
         id: Uuid,
         beleg_nummer: String,
         beleg_typ: BelegTyp,
@@ -41,7 +41,7 @@ record! {
 
 record! {
     #[derive(Debug, Clone)]
-    pub struct Position of beleg_position as p {
+    pub struct Position from beleg_position as p {
         mwst_satz: Percent,
         steuer_kategorie: Steuerkategorie,
         gesamtpreis: Money,

@@ -108,7 +108,7 @@ impl<'t> Buchen<'t> {
         Err(refusal.into())
     }
 
-    fn miss(&mut self, rechnung: &Rechnung, code: Code, feld: String, message: impl Into<Message>) {
+    fn record_missing(&mut self, rechnung: &Rechnung, code: Code, feld: String, message: impl Into<Message>) {
         let is_new = self.named.insert((code, feld.clone(), rechnung.beleg_nummer.clone()));
         if is_new && self.fehler.len() < ERRORS_MAX {
             let beleg_nummer = Some(rechnung.beleg_nummer.clone());
@@ -121,7 +121,7 @@ impl<'t> Buchen<'t> {
         let jahr = rechnung.beleg_datum.year();
         let Some(konto) = self.plan.find(*fall, *satz, position.artikelgruppe_id) else {
             let (feld, message) = missing_account(*fall, *satz, position.gruppe.as_deref());
-            self.miss(rechnung, Code::KontoFehlt, feld, message);
+            self.record_missing(rechnung, Code::KontoFehlt, feld, message);
             return None;
         };
         let kontierung = Kontierung {
@@ -131,7 +131,7 @@ impl<'t> Buchen<'t> {
         };
         if let Err(refusal) = self.plan.check(konto, *satz, jahr) {
             let feld = format!("{}/{}", fall.as_str(), konto.konto);
-            self.miss(rechnung, refusal.code, feld, refusal.message);
+            self.record_missing(rechnung, refusal.code, feld, refusal.message);
             return None;
         }
         Some(kontierung)
@@ -143,7 +143,7 @@ impl<'t> Buchen<'t> {
             return None;
         }
         let Some(ust_id) = rechnung.eu_ust_id() else {
-            self.miss(rechnung, Code::UstIdFehlt, "ust_id".to_owned(), rechnung.missing_ust_id());
+            self.record_missing(rechnung, Code::UstIdFehlt, "ust_id".to_owned(), rechnung.missing_ust_id());
             return None;
         };
         if ust_id.is_of_today {

@@ -30,7 +30,7 @@ record! {
     /// An account of a company (D31).
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "DatevKonto")]
-    pub struct KontoAuskunft of konto as k {
+    pub struct KontoAuskunft from konto as k {
         fall: Fall,
         satz: Option<Percent>,
         artikelgruppe: Option<String> = "g.name",
@@ -98,7 +98,7 @@ record! {
     /// A file of a batch.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "DatevDatei")]
-    pub struct Datei of datev_datei as d {
+    pub struct Datei from datev_datei as d {
         name: String,
         zeilen: i64,
         /// Of the file's content, in hexadecimal.

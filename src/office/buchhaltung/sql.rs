@@ -18,24 +18,24 @@ use crate::rules::fixed::{Money, Percent};
 
 columns! {
     Konto in konto as k {
-        fall: fixed,
-        satz: fixed,
-        artikelgruppe_id: fixed,
-        konto: mutable,
-        bu: mutable,
-        automatik: mutable,
+        fall = fixed,
+        satz = fixed,
+        artikelgruppe_id = fixed,
+        konto = mutable,
+        bu = mutable,
+        automatik = mutable,
     }
 }
 
 columns! {
     Funktion in konto_funktion as f {
-        rahmen: fixed,
-        von: fixed,
-        bis: fixed,
-        ab_jahr: fixed,
-        art: mutable,
-        satz: mutable,
-        bezeichnung: mutable,
+        rahmen = fixed,
+        von = fixed,
+        bis = fixed,
+        ab_jahr = fixed,
+        art = mutable,
+        satz = mutable,
+        bezeichnung = mutable,
     }
 }
 
@@ -101,7 +101,7 @@ pub fn store_funktion(tx: &WriteTx<'_>, new: &Funktion) -> Result<()> {
 
 /// Selects final invoices of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Welche {
+pub enum InvoiceFilter {
     Alle,
     /// Those in no live batch.
     Neue,
@@ -109,7 +109,7 @@ pub enum Welche {
     Eu,
 }
 
-/// The condition of [`Welche`] on an invoice, in SQL.
+/// The condition of [`InvoiceFilter`] on an invoice, in SQL.
 macro_rules! is_among {
     () => {
         "(not :neu or not exists (select 1 from datev_beleg d
@@ -120,7 +120,7 @@ macro_rules! is_among {
 }
 
 /// Loads the final invoices dated in a period, by date and number. Open ones have no event yet (D11).
-pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec<Rechnung>> {
+pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: InvoiceFilter) -> Result<Vec<Rechnung>> {
     let statement = format!(
         "select {} from beleg b join kunde k on k.tenant_id = b.tenant_id and k.id = b.kunde_id
          where b.tenant_id = :tenant and b.rechnungsart is not null and b.ereignis_am is not null
@@ -129,19 +129,19 @@ pub fn rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec
         Rechnung::COLUMNS,
         is_among!()
     );
-    let (neu, eu) = (welche == Welche::Neue, welche == Welche::Eu);
+    let (neu, eu) = (welche == InvoiceFilter::Neue, welche == InvoiceFilter::Eu);
     let params = named_params! {":von": von, ":bis": bis, ":neu": neu, ":eu": eu};
     tx.all(&statement, params, Rechnung::read)
 }
 
 /// Counts the same invoices.
-pub fn count_rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<i64> {
+pub fn count_rechnungen(tx: &Tx<'_>, von: Day, bis: Day, welche: InvoiceFilter) -> Result<i64> {
     let statement = concat!(
         "select count(*) from beleg b where b.tenant_id = :tenant and b.rechnungsart is not null
            and b.ereignis_am is not null and b.beleg_datum between :von and :bis and ",
         is_among!()
     );
-    let (neu, eu) = (welche == Welche::Neue, welche == Welche::Eu);
+    let (neu, eu) = (welche == InvoiceFilter::Neue, welche == InvoiceFilter::Eu);
     tx.one(statement, named_params! {":von": von, ":bis": bis, ":neu": neu, ":eu": eu}, |row| row.get(0))
 }
 

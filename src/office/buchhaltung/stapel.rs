@@ -14,7 +14,7 @@ use super::buchen::{Buchen, Buchung, Saetze};
 use super::dateien::{self, Monate, Rahmen};
 use super::konten;
 use super::model::{Datei, KontoSumme, NewStapel, Stapel, StapelAngelegt, StapelMitDateien};
-use super::sql::{self, Welche};
+use super::sql::{self, InvoiceFilter};
 use super::stamm::Stammsatz;
 use crate::master::tenants::{self, Einstellungen};
 use crate::master::{kunden, steuersaetze};
@@ -209,12 +209,12 @@ pub fn create(tx: &WriteTx<'_>, entwurf: &Entwurf) -> Result<StapelAngelegt> {
 /// Loads the invoices in no live batch, in the order of the files (D33).
 fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
     let Zeitraum { von, bis, .. } = *zeitraum;
-    let count = sql::count_rechnungen(tx, von, bis, Welche::Neue)?;
+    let count = sql::count_rechnungen(tx, von, bis, InvoiceFilter::Neue)?;
     let message = format_args!(
         "Ein Stapel hat höchstens {BELEGE_MAX} Belege, neu sind {count}. Bitte einen kürzeren Zeitraum wählen."
     );
     refuse_if(count > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
-    let mut rechnungen = sql::rechnungen(tx, von, bis, Welche::Neue)?;
+    let mut rechnungen = sql::rechnungen(tx, von, bis, InvoiceFilter::Neue)?;
     rechnungen.sort_by_cached_key(|rechnung| (rechnung.beleg_datum, natural_key(&rechnung.beleg_nummer)));
     Ok(rechnungen)
 }

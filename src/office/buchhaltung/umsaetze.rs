@@ -2,7 +2,7 @@
 //! accounts.
 
 use super::belege::{Rechnung, vorgaenge};
-use super::sql::{self, Welche};
+use super::sql::{self, InvoiceFilter};
 use crate::master::{laender, steuersaetze, tenants};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
@@ -19,7 +19,12 @@ const BELEGE_MAX: i64 = 50_000;
 /// # Errors
 ///
 /// `ZEITRAUM_UNGUELTIG` if there are too many.
-pub fn umsaetze(tx: &Tx<'_>, von: Day, bis: Day, welche: Welche) -> Result<Vec<(Rechnung, Vec<Umsatz>)>> {
+pub fn umsaetze(
+    tx: &Tx<'_>,
+    von: Day,
+    bis: Day,
+    welche: InvoiceFilter,
+) -> Result<Vec<(Rechnung, Vec<Umsatz>)>> {
     let count = sql::count_rechnungen(tx, von, bis, welche)?;
     let message = format_args!(
         "Ein Bericht umfasst höchstens {BELEGE_MAX} Rechnungen, es sind {count}. Bitte einen kürzeren Zeitraum wählen."

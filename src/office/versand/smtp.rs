@@ -32,7 +32,7 @@ use crate::platform::db::file::german::in_german;
 
 /// Deadline for connecting and logging in, and deadline for delivering the mail, which may have 14 MiB on a
 /// slow line.
-const REACH: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const DELIVER: Duration = Duration::from_secs(60);
 /// Most bytes accepted from a mail server: certificates and some lines.
 const SAID_BYTES_MAX: usize = 256 << 10;
@@ -62,7 +62,8 @@ async fn delivered(server: &Postausgang, message: &Message) -> Result<(), Ergebn
             server.server
         ))
     };
-    let mut connection = timeout(REACH, reached(server)).await.map_err(silent)?.map_err(NichtGesendet)?;
+    let mut connection =
+        timeout(CONNECT_TIMEOUT, connect(server)).await.map_err(silent)?.map_err(NichtGesendet)?;
     let unknown = || {
         Ungewiss(format!(
             "Die Verbindung zum Mailserver {} brach ab, bevor er die E-Mail bestätigt hat. Bitte beim \
@@ -78,10 +79,11 @@ async fn delivered(server: &Postausgang, message: &Message) -> Result<(), Ergebn
             Ok(())
         }
         Ok(Err(error)) => match error.status() {
-            Some(_) => {
-                Err(NichtGesendet(format!("Der Mailserver nimmt die E-Mail nicht an: {}", told(&error))))
-            }
-            None if error.is_client() => Err(NichtGesendet(told(&error))),
+            Some(_) => Err(NichtGesendet(format!(
+                "Der Mailserver nimmt die E-Mail nicht an: {}",
+                server_reply(&error)
+            ))),
+            None if error.is_client() => Err(NichtGesendet(server_reply(&error))),
             None => Err(unknown()),
         },
     }
@@ -90,7 +92,7 @@ async fn delivered(server: &Postausgang, message: &Message) -> Result<(), Ergebn
 type Smtp = lettre::transport::smtp::Error;
 
 /// Opens a connection that is ready to send a mail.
-async fn reached(server: &Postausgang) -> Result<AsyncSmtpConnection, String> {
+async fn connect(server: &Postausgang) -> Result<AsyncSmtpConnection, String> {
     let Postausgang { server: host, port, .. } = server;
     let unknown = |_| {
         format!(
@@ -138,7 +140,7 @@ async fn log_in(server: &Postausgang, connection: &mut AsyncSmtpConnection) -> R
         Some(_) => format!(
             "Der Mailserver lässt die Anmeldung nicht zu. Bitte Benutzer und Passwort unter „Mailserver“ \
              prüfen. Er sagt: {}",
-            told(&error)
+            server_reply(&error)
         ),
         None if error.is_client() => format!(
             "Der Mailserver {host} kennt an Port {port} keine Anmeldung mit Passwort. Bitte Port und \
@@ -190,7 +192,7 @@ fn parameters(server: &Postausgang) -> Result<TlsParameters, Smtp> {
 fn failed(server: &Postausgang, error: &Smtp) -> String {
     let Postausgang { server: host, port, .. } = server;
     if error.status().is_some() {
-        return format!("Der Mailserver {host} weist diesen Rechner ab: {}", told(error));
+        return format!("Der Mailserver {host} weist diesen Rechner ab: {}", server_reply(error));
     }
     if error.is_client() {
         return format!(
@@ -246,7 +248,7 @@ fn of_tls<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e rustls::Error> {
 }
 
 /// Quotes the mail server, or the error if the server said nothing.
-fn told(error: &Smtp) -> String {
+fn server_reply(error: &Smtp) -> String {
     let words = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     let words: String = words.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let words: String = words.trim().chars().take(SHOWN_CHARS_MAX).collect();

@@ -59,7 +59,7 @@ impl<'t> Flow<'t> {
     }
 
     /// Begins a new page if less than `height` is left on a page that is not empty.
-    pub fn need(&mut self, height: f32) -> Result<(), DrawError> {
+    pub fn ensure_room(&mut self, height: f32) -> Result<(), DrawError> {
         if self.room() < height && self.y > TOP { self.break_page() } else { Ok(()) }
     }
 
@@ -89,7 +89,7 @@ impl<'t> Flow<'t> {
         if lines.is_empty() {
             return Ok(());
         }
-        self.need(HEADING.leading * lines.len() as f32 + 2.0 + height)?;
+        self.ensure_room(HEADING.leading * lines.len() as f32 + 2.0 + height)?;
         let node = self.pages.tree.add(Tree::ROOT, Role::Heading(2, lines.concat()));
         self.lines(&lines, LEFT, HEADING, node)?;
         self.y += 2.0;
@@ -110,7 +110,7 @@ impl<'t> Flow<'t> {
         for (at, line) in lines.iter().enumerate() {
             let rest = lines.len() - at;
             let stay = if at == 0 || rest == TOGETHER { TOGETHER.min(rest) } else { 1 };
-            self.need(style.leading * stay as f32)?;
+            self.ensure_room(style.leading * stay as f32)?;
             self.line(x, self.y, line, style, Belongs::To(node));
             self.y += style.leading;
         }

@@ -118,14 +118,14 @@ fn address(blatt: &Blatt, flow: &mut Flow, hints: &mut Hints) -> f32 {
     flow.column(LEFT, top, &lines, FOOT, Belongs::To(node));
     flow.pages.mark(LEFT, RETURN_END + 0.5, Shape::Rule(ADDRESS_WIDTH, 0.35, 150), Belongs::Decoration);
 
-    let (lines, style) = written(&blatt.anschrift, flow.typesetter, hints);
+    let (lines, style) = address_lines(&blatt.anschrift, flow.typesetter, hints);
     let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
     flow.column(LEFT, ADDRESS_TOP, &lines, style, Belongs::To(node))
 }
 
 /// Returns the lines of an address and their style: smaller if there are too many, and cut if that is not
 /// enough.
-pub fn written(
+pub fn address_lines(
     anschrift: &Anschrift,
     typesetter: &mut Typesetter,
     hints: &mut Hints,

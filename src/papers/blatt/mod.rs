@@ -47,7 +47,7 @@ pub struct Drawn {
 /// times as long.
 pub fn hints(blatt: &Blatt) -> Result<Hints, DrawError> {
     let (mut typesetter, mut hints) = (Typesetter::new(fonts::fonts()?), Hints::default());
-    letter::written(&blatt.anschrift, &mut typesetter, &mut hints);
+    letter::address_lines(&blatt.anschrift, &mut typesetter, &mut hints);
     texts::each(blatt, &mut |text, _| typesetter.look_at(text));
     add_missing(typesetter, &mut hints);
     Ok(hints)

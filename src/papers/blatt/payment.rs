@@ -28,7 +28,7 @@ pub fn draw(zahlung: &Zahlung, with_code: bool, flow: &mut Flow) -> Result<(), D
     let words = terms.iter().map(Vec::len).sum::<usize>() + names.len();
     let height = words as f32 * BODY.leading;
     let least = if code.is_some() { CODE + LABEL.leading + 4.0 } else { 0.0 };
-    flow.need(height.max(least).min(flow.whole_page() / 2.0))?;
+    flow.ensure_room(height.max(least).min(flow.whole_page() / 2.0))?;
     let (page, top) = (flow.pages.pages.len(), flow.y);
     for lines in &terms {
         let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
@@ -41,7 +41,7 @@ pub fn draw(zahlung: &Zahlung, with_code: bool, flow: &mut Flow) -> Result<(), D
             continue;
         }
         let node = flow.pages.tree.add(Tree::ROOT, Role::Paragraph);
-        flow.need(BODY.leading * values.len().min(TOGETHER) as f32)?;
+        flow.ensure_room(BODY.leading * values.len().min(TOGETHER) as f32)?;
         flow.line(LEFT, flow.y, &format!("{name} "), BODY.quiet(), Belongs::To(node));
         flow.lines(&values, LEFT + NAMES, BODY, node)?;
     }

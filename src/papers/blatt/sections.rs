@@ -30,7 +30,7 @@ pub fn draw(blatt: &Blatt, flow: &mut Flow) -> Result<(), DrawError> {
         let mut space = if at > 0 { SPACE } else { 0.0 };
         if at >= behind && !is_table(abschnitt) {
             let group = Group::measured(blatt, at, flow)?;
-            flow.need(group.least())?;
+            flow.ensure_room(group.least())?;
             space = group.space(flow.room());
         }
         flow.space(space);
@@ -256,7 +256,7 @@ fn row(zeile: &Zeile, columns: &[Column]) -> Row {
 
 fn signatures(labels: &[String], flow: &mut Flow) -> Result<(), DrawError> {
     let labels = labels.get(..SIGNATURES.min(labels.len())).unwrap_or_default();
-    flow.need(SIGNATURE + 2.0 * HEADING.leading)?;
+    flow.ensure_room(SIGNATURE + 2.0 * HEADING.leading)?;
     flow.y += SIGNATURE;
     let gap = 18.0;
     let width = (TEXT_WIDTH - gap * (SIGNATURES - 1) as f32) / SIGNATURES as f32;

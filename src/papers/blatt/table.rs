@@ -192,7 +192,7 @@ impl Table {
     pub fn draw(&self, flow: &mut Flow) -> Result<(), DrawError> {
         let places = self.places(flow);
         let least = self.least(flow);
-        flow.need(least)?;
+        flow.ensure_room(least)?;
         let summary = flow.typesetter.one_line(&self.summary);
         let node = flow.pages.tree.add(Tree::ROOT, Role::Table(summary));
         let head = flow.pages.tree.add(node, Role::TableHead);

@@ -125,7 +125,7 @@ macro_rules! serialized_column {
     )+};
 }
 
-serialized_column!(Instant, Day, DayTime, Uuid, i64, bool, Gedruckt);
+serialized_column!(Instant, Day, DayTime, Uuid, u16, i64, bool, [u8; 32], Gedruckt);
 
 /// JSON stored in a column, passed on unchanged.
 pub struct StoredJson(pub Box<RawValue>);

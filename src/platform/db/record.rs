@@ -1,5 +1,5 @@
-//! Structs and the columns they stand in, declared once: the list of a select, reading a row and what is written all
-//! follow from it.
+//! Structs and their columns, declared once: the list of a select, reading a row, its JSON and what is
+//! written follow.
 
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, ToSql, ValueRef};
@@ -12,12 +12,12 @@ use crate::rules::felder::Aenderung;
 /// Columns and their values, as the statements of [`super::tx::WriteTx`] take them.
 pub type Values<'v> = Vec<(&'static str, &'v dyn ToSql)>;
 
-/// What a row is read as: [`record!`] and [`columns!`] say so.
+/// What a row can be read as; [`record!`] and [`columns!`] implement it.
 pub trait Record: Sized {
-    /// The record of a row that begins with its columns.
+    /// Reads a row that begins with the columns of the record.
     fn of_row(row: &Row<'_>) -> rusqlite::Result<Self>;
 
-    /// Writes such a row as JSON. [`record!`] does so without making the record.
+    /// Writes such a row as JSON. [`record!`] does so without creating the record.
     fn write(row: &Row<'_>, json: &mut Vec<u8>) -> Result<()>
     where
         Self: Serialize,
@@ -42,11 +42,86 @@ pub enum Part {
     Mutable,
 }
 
+impl Part {
+    #[inline]
+    pub fn fixed<'v>(self, values: &mut Values<'v>, name: &'static str, value: &'v dyn ToSql) {
+        if self == Part::All {
+            values.push((name, value));
+        }
+    }
+
+    #[inline]
+    pub fn mutable<'v>(self, values: &mut Values<'v>, name: &'static str, value: &'v dyn ToSql) {
+        values.push((name, value));
+    }
+}
+
+/// A field of a record, built at compile time from its declaration.
+#[derive(Clone, Copy)]
+pub struct Field {
+    name: &'static str,
+    /// Its expression in a select; none: it is computed from other columns.
+    select: Option<&'static str>,
+}
+
+impl Field {
+    pub const fn new(name: &'static str, select: &'static str) -> Field {
+        Field { name, select: Some(select) }
+    }
+
+    pub const fn select(self, select: &'static str) -> Field {
+        Field { select: Some(select), ..self }
+    }
+
+    pub const fn computed(self, _from: &[&str]) -> Field {
+        Field { select: None, ..self }
+    }
+
+    /// Returns the index of a column in the list of the select.
+    pub const fn index(fields: &[Field], name: &str) -> usize {
+        let (mut at, mut index) = (0, 0);
+        while at < fields.len() {
+            if fields[at].select.is_some() {
+                // Only this comparison is const; no two columns differ in case alone.
+                if fields[at].name.eq_ignore_ascii_case(name) {
+                    return index;
+                }
+                index += 1;
+            }
+            at += 1;
+        }
+        panic!("no column has this name")
+    }
+
+    /// Writes the list of the select as far as there is room; also returns the length of the whole list.
+    pub const fn list<const ROOM: usize>(fields: &[Field]) -> ([u8; ROOM], usize) {
+        let (mut list, mut length, mut at) = ([0; ROOM], 0, 0);
+        while at < fields.len() {
+            if let Some(select) = fields[at].select {
+                let comma = if length > 0 { ", " } else { "" };
+                length = append(&mut list, length, comma);
+                length = append(&mut list, length, select);
+            }
+            at += 1;
+        }
+        (list, length)
+    }
+}
+
+const fn append(list: &mut [u8], length: usize, text: &str) -> usize {
+    let mut at = 0;
+    while at < text.len() && length + at < list.len() {
+        list[length + at] = text.as_bytes()[at];
+        at += 1;
+    }
+    length + text.len()
+}
+
 pub fn serialize(json: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
     Ok(serde_json::to_writer(json, value)?)
 }
 
-/// Writes an object of JSON, whose members each have a comma in front.
+/// Writes an object of JSON; `add_members` puts a comma in front of each member.
 pub fn object(json: &mut Vec<u8>, add_members: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
     let begin = json.len();
     add_members(json)?;
@@ -63,10 +138,9 @@ pub fn member(json: &mut Vec<u8>, name: &str, value: &impl Serialize) -> Result<
     serialize(json, value)
 }
 
-/// What stands behind the name of a member that is null.
 const NULL: &str = "null";
 
-/// Adds a column to an object of JSON; `null` is the member that it is where it holds nothing.
+/// Adds a column to an object of JSON; `null` is the member for a column that is null.
 pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usize) -> rusqlite::Result<()> {
     match row.get_ref(at)? {
         ValueRef::Null if T::CAN_BE_NULL => json.extend_from_slice(null.as_bytes()),
@@ -79,208 +153,169 @@ pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usiz
     Ok(())
 }
 
-/// Declares a struct together with the columns it stands in:
+/// Declares a struct together with its columns:
 ///
 /// ```text
 /// record! {
 ///     /// A partner.
 ///     #[derive(Serialize)]
 ///     pub struct Kunde in kunde as k {
-///         id: Uuid = fixed,                               written with a new row, and never again
+///         id: Uuid = fixed,                               written with a new row, never changed
 ///         name: String = mutable,                         written with a new row and with each change
 ///         created_at: Instant = fixed as angelegt_am,     the column has another name
 ///         bestand: Quantity,                              only read: something else writes it
 ///         ort_name: Option<String> = "coalesce(o.name, k.ort)",   an expression
-///         typen: Typen = |ist_kunde| { Typen { kunde: ist_kunde } },  no column; it follows from those that are named
-///         rest: Option<Quantity> = { None },              something else works it out
+///         typen: Typen = |ist_kunde| { Typen { kunde: ist_kunde } },  no column; computed from the columns named
+///         rest: Option<Quantity> = { None },              no column; something else computes it
 ///     } with {
-///         ist_kunde: mutable = typen.kunde,   a column that is no field, and what is written there
+///         ist_kunde: mutable = typen.kunde,   a column that is no field, and the value written there
 ///     }
 /// }
 /// ```
 ///
-/// Its fields are public. `in` is a table that the record is written to; `from` one that it is only read from. The rest
-/// of the slice gets:
-///
-/// - `COLUMNS`, the list of a select that names the table by its alias; an expression may name what the select joins;
-/// - `read(&row)`, the struct of a row that begins with these columns;
-/// - [`Record`]: a row goes into a list field by field, as serde would write the struct; of its attributes `skip` and
-///   `skip_serializing_if` are known;
-/// - `values(part)`, its columns and values for insert and update.
-///
-/// `tests/columns.rs` names a column of the table that is not declared. With `from` in the place of `in` the struct is
-/// only read: `pub struct Dokument from beleg as b`. With `of` it is none of a list either, and its columns may be of any
-/// type.
+/// The fields are public. `in` is a table that the record is written to; `from` one that it is only read
+/// from. The slice gets what [`columns!`] declares, and the record a [`Record::write`] that puts a row into a
+/// list field by field, as serde would write the struct; it knows the attributes `skip` and, of computed
+/// fields, `skip_serializing_if`. `tests/columns.rs` names the columns of a table that are not declared.
 macro_rules! record {
-    ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident { $($fields:tt)* }
-        $(with $with:tt)?) => {
-        $crate::platform::db::record::record!(@field [$(#[$meta])* $record $way $table as $alias $(with $with)?]
-            {} {} {} $($fields)*);
-    };
-    // One field after the other goes to the fields, and either to the columns or to what follows from them.
-    (@field $head:tt { $($fields:tt)* } $columns:tt { $($computed:tt)* }
-        $(#[$($meta:tt)*])* $field:ident : $type:ty = $(|$($of:ident),+|)? { $value:expr }, $($rest:tt)*) => {
-        $crate::platform::db::record::record!(@field $head
-            { $($fields)* $(#[$($meta)*])* $field: $type = { $($($of)+)? } $value, } $columns
-            { $($computed)* $field: $value, } $($rest)*);
-    };
-    (@field $head:tt { $($fields:tt)* } { $($columns:tt)* } $computed:tt
-        $(#[$($meta:tt)*])* $field:ident : $type:ty $(= $kind:tt $(as $column:ident)?)?, $($rest:tt)*) => {
-        $crate::platform::db::record::record!(@field $head { $($fields)* $(#[$($meta)*])* $field: $type = column, }
-            { $($columns)* $field $(: $kind $(as $column)?)?, } $computed $($rest)*);
-    };
-    (@field [$(#[$meta:meta])* $record:ident of $table:ident as $alias:ident $(with $with:tt)?]
-        { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }
-        $columns:tt $computed:tt) => {
+    ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident {
+        $($(#[$($attribute:tt)*])* $field:ident: $type:ty
+            $(= $($kind:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?),* $(,)?
+    } $(with { $($with:tt)* })?) => {
         $(#[$meta])*
         pub struct $record { $($(#[$($attribute)*])* pub $field: $type,)* }
-        $crate::platform::db::record::columns! { $record from $table as $alias $columns $(with $with)? => $computed }
-    };
-    (@field [$(#[$meta:meta])* $record:ident $way:ident $table:ident as $alias:ident $(with $with:tt)?]
-        { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }
-        $columns:tt $computed:tt) => {
-        $(#[$meta])*
-        pub struct $record { $($(#[$($attribute)*])* pub $field: $type,)* }
-        $crate::platform::db::record::columns! { $record $way $table as $alias $columns $(with $with)? => $computed
-            listed { $($(#[$($attribute)*])* $field: $type = $source $($value)?,)* } }
-    };
-    // The columns stand in `At`, in their order.
-    (@listed { $($(#[$($attribute:tt)*])* $field:ident : $type:ty = $source:tt $($value:expr)?,)* }) => {
-        fn write(row: &rusqlite::Row<'_>, json: &mut Vec<u8>) -> $crate::platform::failure::Result<()> {
-            $crate::platform::db::record::object(json, |json| {
-                $($crate::platform::db::record::record!(@member row json
-                    $(#[$($attribute)*])* $field: $type = $source $($value)?);)*
-                Ok(())
-            })
+
+        $crate::platform::db::record::columns! {
+            $record $way $table as $alias {
+                $($field $(= $($kind $(as $column)?)? $($sql)? $($(|$($of),+|)? { $value })?)?),*
+            } $(with { $($with)* })? impl {
+                fn write(row: &rusqlite::Row<'_>, json: &mut Vec<u8>) -> $crate::platform::failure::Result<()> {
+                    db::object(json, |json| {
+                        $(db::write_member! {
+                            $record row json $(#[$($attribute)*])* $field: $type $($($(|$($of),+|)? { $value })?)?
+                        })*
+                        Ok(())
+                    })
+                }
+            }
         }
     };
-    (@member $row:ident $json:ident #[serde(skip)] $($rest:tt)*) => {};
-    (@member $row:ident $json:ident #[serde(skip_serializing_if = "Option::is_none")]
-        $field:ident : $type:ty = $of:tt $value:expr) => {
-        let value: $type = $crate::platform::db::record::record!(@value $row $of $value);
-        if value.is_some() {
-            $crate::platform::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
-        }
-    };
-    (@member $row:ident $json:ident #[$($attribute:tt)*] $($rest:tt)*) => {
-        $crate::platform::db::record::record!(@member $row $json $($rest)*)
-    };
-    (@member $row:ident $json:ident $field:ident : $type:ty = column) => {
-        let null = concat!(",\"", stringify!($field), "\":null");
-        $crate::platform::db::record::column::<$type>($json, null, $row, At::$field as usize)?;
-    };
-    (@member $row:ident $json:ident $field:ident : $type:ty = $of:tt $value:expr) => {
-        let value: $type = $crate::platform::db::record::record!(@value $row $of $value);
-        $crate::platform::db::record::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
-    };
-    (@value $row:ident { $($of:ident)* } $value:expr) => {{
-        $(let $of = $row.get(At::$of as usize)?;)*
-        $value
-    }};
 }
 
-/// Declares which columns a struct of another file is read from; its entries are those of [`record!`], without types,
-/// and what is no column stands behind `=>`:
+/// Declares the columns of a struct that stands elsewhere. Entries are those of [`record!`] without types:
 ///
 /// ```text
 /// columns! {
 ///     Portion from lager_paar as l {
 ///         menge,
-///         artikelnr: "a.artikelnr",
-///         bemerkung: borrowed "l.bemerkung",  an optional text that is not copied
-///     } => {
-///         rest: Rest::of(menge),
+///         artikelnr = "a.artikelnr",
+///         rest = |menge| { Rest::of(menge) },
 ///     }
 /// }
 /// ```
 ///
-/// The compiler names a field that is neither.
+/// The compiler names a field that is missing. The slice gets:
+///
+/// - `COLUMNS`, the list of a select that names the table by its alias; an expression may name what the select joins;
+/// - `read(&row)`, which reads a row that begins with these columns;
+/// - `values(part)`, the columns and values for insert and update.
 macro_rules! columns {
-    (@select $alias:ident $name:ident) => { concat!(stringify!($alias), ".", stringify!($name)) };
-    (@select $alias:ident $name:ident $sql:literal) => { $sql };
-    (@select $alias:ident $name:ident borrowed $sql:literal) => { $sql };
-    (@select $alias:ident $name:ident $kind:ident) => { concat!(stringify!($alias), ".", stringify!($name)) };
-    (@select $alias:ident $name:ident $kind:ident as $column:ident) => {
-        concat!(stringify!($alias), ".", stringify!($column))
-    };
-
-    (@read $row:ident $at:expr, borrowed) => { $row.get_ref($at)?.as_str_or_null()? };
-    (@read $row:ident $at:expr, $($kind:tt)?) => { $row.get($at)? };
-
-    (@value $values:ident $part:ident $value:expr, fixed $column:ident) => {
-        if $part == $crate::platform::db::record::Part::All {
-            $values.push((concat!(":", stringify!($column)), &$value as &dyn rusqlite::types::ToSql));
-        }
-    };
-    (@value $values:ident $part:ident $value:expr, fixed $name:ident $column:ident) => {
-        $crate::platform::db::record::columns!(@value $values $part $value, fixed $column)
-    };
-    (@value $values:ident $part:ident $value:expr, mutable $column:ident) => {
-        $values.push((concat!(":", stringify!($column)), &$value as &dyn rusqlite::types::ToSql));
-    };
-    (@value $values:ident $part:ident $value:expr, mutable $name:ident $column:ident) => {
-        $crate::platform::db::record::columns!(@value $values $part $value, mutable $column)
-    };
-    (@value $values:ident $part:ident $value:expr, $($read:tt)+) => {};
-
-    (@stored in $record:ident {
-        $($field:ident $(: $kind:tt $(as $column:ident)? $($sql:literal)?)?),*
-    } { $($other:ident $(: $okind:tt $($osql:literal)? $(= $($path:ident).+)?)?),* }) => {
-        impl $record {
-            /// The columns that are written, and their values.
-            #[allow(unused_variables, reason = "in some records every column is mutable")]
-            pub(super) fn values(&self, part: $crate::platform::db::record::Part) -> $crate::platform::db::record::Values<'_> {
-                let mut values = Vec::with_capacity(const { [$(stringify!($field),)*].len() } + 8);
-                $($crate::platform::db::record::columns!(@value values part self.$field, $($kind)? $field $($($column)?)?);)*
-                $($crate::platform::db::record::columns!(@value values part self$($($(.$path)+)?)?, $($okind)? $other);)*
-                values
-            }
-        }
-    };
-    (@stored from $($rest:tt)*) => {};
-
     ($record:ident $way:ident $table:ident as $alias:ident {
-        $first:ident $(: $fkind:tt $(as $fcolumn:ident)? $($fsql:literal)?)?
-        $(, $field:ident $(: $kind:tt $(as $column:ident)? $($sql:literal)?)?)* $(,)?
+        $($field:ident
+            $(= $($kind:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?),* $(,)?
     } $(with {
-        $($other:ident $(: $okind:tt $($osql:literal)? $(= $($path:ident).+)?)?),+ $(,)?
-    })? $(=> {
-        $($part:ident : $value:expr),* $(,)?
-    })? $(listed $listed:tt)?) => {
+        $($other:ident $(: $($written:ident = $($path:ident).+)? $($expression:literal)?)?),+ $(,)?
+    })? $(impl { $($method:tt)* })?) => {
         const _: () = {
-            #[allow(non_camel_case_types, clippy::enum_variant_names)]
-            enum At { $first, $($field,)* $($($other,)+)? }
+            use $crate::platform::db::record as db;
 
             impl $record {
-                /// The list of a select.
-                pub(super) const COLUMNS: &'static str = concat!(
-                    $crate::platform::db::record::columns!(@select $alias $first $($fkind $(as $fcolumn)? $($fsql)?)?)
-                    $(, ", ", $crate::platform::db::record::columns!(@select $alias $field $($kind $(as $column)? $($sql)?)?))*
-                    $($(, ", ", $crate::platform::db::record::columns!(@select $alias $other $($okind $($osql)?)?))+)?
-                );
+                const FIELDS: &'static [db::Field] = &[
+                    $(db::Field::new(stringify!($field), concat!(stringify!($alias), ".", stringify!($field)))
+                        $($($(.select(concat!(stringify!($alias), ".", stringify!($column))))?)?)?
+                        $($(.select($sql))?)?
+                        $($(.computed(&[$($(stringify!($of)),+)?]))?)?,)*
+                    $($(db::Field::new(stringify!($other), concat!(stringify!($alias), ".", stringify!($other)))
+                        $($(.select($expression))?)?,)+)?
+                ];
 
-                /// The record of a row that begins with these columns.
+                pub(super) const COLUMNS: &'static str = {
+                    const LENGTH: usize = db::Field::list::<0>($record::FIELDS).1;
+                    const LIST: [u8; LENGTH] = db::Field::list($record::FIELDS).0;
+                    match std::str::from_utf8(&LIST) {
+                        Ok(list) => list,
+                        Err(_) => panic!("a list was cut"),
+                    }
+                };
+
                 pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-                    let $first = $crate::platform::db::record::columns!(@read row At::$first as usize, $($fkind)?);
-                    $(let $field = $crate::platform::db::record::columns!(@read row At::$field as usize, $($kind)?);)*
-                    $($(let $other = $crate::platform::db::record::columns!(@read row At::$other as usize, $($okind)?);)+)?
-                    Ok(Self { $first, $($field,)* $($($part: $value,)*)? })
+                    $(db::read_column! { $record row $field $($({ $value })?)? })*
+                    $($(db::read_column! { $record row $other })+)?
+                    $($($(let $field = $value;)?)?)*
+                    Ok(Self { $($field,)* })
+                }
+
+                #[allow(unused, reason = "what is only read has no values")]
+                pub(super) fn values(&self, part: db::Part) -> db::Values<'_> {
+                    let mut values = Vec::with_capacity(Self::FIELDS.len() + 8);
+                    $($($({
+                        let [.., name] = [concat!(":", stringify!($field)) $(, concat!(":", stringify!($column)))?];
+                        part.$kind(&mut values, name, &self.$field);
+                    })?)?)*
+                    $($($($(part.$written(&mut values, concat!(":", stringify!($other)), &self.$($path).+);)?)?)+)?
+                    values
                 }
             }
 
-            impl $crate::platform::db::record::Record for $record {
+            impl db::Record for $record {
                 fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
                     $record::read(row)
                 }
 
-                $($crate::platform::db::record::record! { @listed $listed })?
+                $($($method)*)?
             }
         };
-        $crate::platform::db::record::columns!(@stored $way $record {
-            $first $(: $fkind $(as $fcolumn)? $($fsql)?)?
-            $(, $field $(: $kind $(as $column)? $($sql)?)?)*
-        } { $($($other $(: $okind $($osql)? $(= $($path).+)?)?),+)? });
     };
 }
 
-pub(crate) use {columns, record};
+/// Reads a column into a variable of its name; what is computed has no column.
+macro_rules! read_column {
+    ($record:ident $row:ident $name:ident) => {
+        let $name = $row.get(const { db::Field::index($record::FIELDS, stringify!($name)) })?;
+    };
+    ($record:ident $row:ident $name:ident { $value:expr }) => {};
+}
+
+/// Adds a field to an object of JSON: a column from SQLite's memory, a computed value as serde writes it.
+macro_rules! write_member {
+    ($record:ident $row:ident $json:ident $(#[$($attribute:tt)*])* $field:ident: $type:ty) => {
+        if true $(&& db::is_shown!(column $($attribute)*))* {
+            const AT: usize = db::Field::index($record::FIELDS, stringify!($field));
+            let null = concat!(",\"", stringify!($field), "\":null");
+            db::column::<$type>($json, null, $row, AT)?;
+        }
+    };
+    ($record:ident $row:ident $json:ident
+        $(#[$($attribute:tt)*])* $field:ident: $type:ty $(|$($of:ident),+|)? { $value:expr }) => {{
+        $($(db::read_column! { $record $row $of })+)?
+        let value: $type = $value;
+        if true $(&& db::is_shown!(value $($attribute)*))* {
+            db::member($json, concat!(",\"", stringify!($field), "\":"), &value)?;
+        }
+    }};
+}
+
+/// Whether an attribute lets serde write a field.
+macro_rules! is_shown {
+    ($value:ident serde(skip)) => {
+        false
+    };
+    ($value:ident serde(skip_serializing_if = "Option::is_none")) => {
+        $value.is_some()
+    };
+    ($value:ident $($other:tt)*) => {
+        true
+    };
+}
+
+pub(crate) use {columns, is_shown, read_column, record, write_member};

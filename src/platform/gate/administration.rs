@@ -19,15 +19,30 @@ const YEARS_KEPT: i16 = 10;
 /// it.
 const DAYS_AT_ONCE: i64 = 2;
 
+/// The columns of an entry, in the order in which the chain covers them.
+macro_rules! covered {
+    () => {
+        "am, akteur, tat, gegenstand, vorher, nachher"
+    };
+}
+
 pub const CHAIN: Chain = Chain {
     table: "verwaltung",
     name: "Kette der Änderungen",
-    insert: "insert into verwaltung (nr, pruefsumme, mac, am, akteur, tat, gegenstand, vorher, nachher)
-        values (?1, ?2, kurzsiegel('verwaltung', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)",
-    rows: "select nr, pruefsumme, mac is kurzsiegel('verwaltung', nr, pruefsumme), am / 86400000, am, akteur, tat, gegenstand, vorher,
-          nachher
-        from verwaltung order by nr",
+    insert: concat!(
+        "insert into verwaltung (nr, pruefsumme, mac, ",
+        covered!(),
+        ") values (?1, ?2, kurzsiegel('verwaltung', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8)"
+    ),
+    rows: concat!(
+        "select nr, pruefsumme, mac is kurzsiegel('verwaltung', nr, pruefsumme), am / 86400000, ",
+        covered!(),
+        " from verwaltung order by nr"
+    ),
 };
+
+/// What [`entry`] reads, in its order.
+const SELECT: &str = concat!("select ", covered!(), ", nr, lower(hex(pruefsumme)) from verwaltung");
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -94,8 +109,6 @@ pub struct Selection {
     pub limit: Option<i64>,
 }
 
-const COLUMNS: &str = "nr, am, akteur, tat, gegenstand, vorher, nachher, lower(hex(pruefsumme))";
-
 /// An import of a company, or that one was taken back.
 const IMPORT: &str = "gegenstand ->> 'firma' = :tenant and gegenstand ->> 'art' = 'import'";
 
@@ -104,14 +117,6 @@ pub const TAKEN_BACK: &str = "import";
 
 /// Rows that are looked at to find imports, at most.
 const LOOKED_AT: i64 = 50_000;
-
-const SELECT: &str = "select nr, am, akteur, tat, gegenstand, vorher, nachher, lower(hex(pruefsumme))
-    from verwaltung
-    where nr < ?1 and nr >= ?1 - ?2 and (?3 is null or gegenstand ->> 'firma' = ?3)
-      and (?4 is null or gegenstand ->> 'art' = 'schluessel' and gegenstand ->> 'id' = ?4)
-      and (?5 is null or akteur -> ?5 is not null) and (?6 is null or akteur ->> 'person' = ?6)
-      and am >= ?7 and am < ?8
-    order by nr desc limit ?9";
 
 pub fn entries(connection: &Connection, selection: &Selection) -> Result<Vec<Entry>> {
     let Selection { firma, key_id, by, person, .. } = selection;
@@ -126,22 +131,28 @@ pub fn entries(connection: &Connection, selection: &Selection) -> Result<Vec<Ent
         &selection.until.map_or(i64::MAX, Instant::millis),
         &selection.limit.unwrap_or(i64::MAX),
     ];
-    Ok(all(connection, SELECT, params, entry)?)
+    let statement = format!(
+        "{SELECT} where nr < ?1 and nr >= ?1 - ?2 and (?3 is null or gegenstand ->> 'firma' = ?3)
+           and (?4 is null or gegenstand ->> 'art' = 'schluessel' and gegenstand ->> 'id' = ?4)
+           and (?5 is null or akteur -> ?5 is not null) and (?6 is null or akteur ->> 'person' = ?6)
+           and am >= ?7 and am < ?8
+         order by nr desc limit ?9"
+    );
+    Ok(all(connection, &statement, params, entry)?)
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let felder = |at| {
         row.get(at).map(|felder: Option<Json<Felder>>| felder.map_or_else(Felder::new, |Json(felder)| felder))
     };
-    let (Json(akteur), Json(gegenstand)) = (row.get(2)?, row.get(4)?);
-    let event = AdminEvent { tat: row.get(3)?, gegenstand, vorher: felder(5)?, nachher: felder(6)? };
-    Ok(Entry { nr: row.get(0)?, am: row.get(1)?, akteur, event, pruefsumme: row.get(7)? })
+    let (Json(akteur), Json(gegenstand)) = (row.get(1)?, row.get(3)?);
+    let event = AdminEvent { tat: row.get(2)?, gegenstand, vorher: felder(4)?, nachher: felder(5)? };
+    Ok(Entry { am: row.get(0)?, akteur, event, nr: row.get(6)?, pruefsumme: row.get(7)? })
 }
 
 /// The import of this company with a number.
 pub fn import(tx: &Tx<'_>, nr: i64) -> Result<Option<Entry>> {
-    let statement =
-        format!("select {COLUMNS} from verwaltung where nr = :nr and {IMPORT} and tat = 'importiert'");
+    let statement = format!("{SELECT} where nr = :nr and {IMPORT} and tat = 'importiert'");
     tx.optional(&statement, named_params! {":nr": nr}, entry)
 }
 
@@ -156,8 +167,7 @@ pub fn taken_back(tx: &Tx<'_>, nr: i64) -> Result<Option<Instant>> {
 /// The newest imports of this company, and those that were taken back.
 pub fn imports(tx: &Tx<'_>, at_most: i64) -> Result<Vec<Entry>> {
     let statement = format!(
-        "select {COLUMNS} from verwaltung
-         where nr > (select max(nr) from verwaltung) - {LOOKED_AT} and {IMPORT} order by nr desc limit :at_most"
+        "{SELECT} where nr > (select max(nr) from verwaltung) - {LOOKED_AT} and {IMPORT} order by nr desc limit :at_most"
     );
     tx.all(&statement, named_params! {":at_most": at_most}, entry)
 }

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::budget::Permit;
 use super::reply::Reply;
 use crate::rules::error::{Code, Refusal};
+use crate::rules::host::colon_of_port;
 
 /// Returns what is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper accepts all of these.
 pub fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
@@ -37,9 +38,9 @@ pub fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {
 /// too.
 fn is_host(value: &HeaderValue) -> bool {
     let text = value.as_bytes();
-    let (name, port) = match memchr::memrchr(b':', text) {
-        Some(at) if !text.ends_with(b"]") => (&text[..at], &text[at + 1..]),
-        _ => (text, &[][..]),
+    let (name, port) = match colon_of_port(text) {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (text, &[][..]),
     };
     let is_name = match name.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) {
         Some(address) => address.iter().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(byte)),

@@ -24,7 +24,7 @@ pub struct SentPosition {
     pub named: Named,
     /// Whether this is a supplier's delivery that says something about its batch, be it only a best-before
     /// date.
-    pub tells_of_batch: bool,
+    pub states_batch: bool,
     pub bezug: Option<Bezug>,
     pub reach: Reach,
 }
@@ -51,7 +51,7 @@ pub trait Store {
     type Error;
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
     /// Whether `own` may be matched with these goods.
-    fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
+    fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
     /// Adds a portion, ignoring its id, and gives it the next number of its mover if it has none.
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
@@ -211,7 +211,7 @@ impl<S: Store> Pairing<S> {
         while let Some(open) = self.next_open(entry, &search, &own, batch)? {
             let menge = open.menge.min(own.menge);
             self.store.take(&open, menge)?;
-            self.meet_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
+            self.match_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
             own.menge = difference(own.menge, menge);
         }
         if own.menge.is_zero() {
@@ -253,25 +253,25 @@ impl<S: Store> Pairing<S> {
             let in_its_batch = Search { charge: batch, bezug: Some((Role::Invoice, invoice)), ..*search };
             self.store.first(&in_its_batch)?.unwrap_or(first)
         };
-        Ok(if self.store.has_room(own, &next)? { Some(next) } else { None })
+        Ok(if self.store.may_match(own, &next)? { Some(next) } else { None })
     }
 
     /// Matches `own` with an equal part of `open`: the position that is more certain of the batch keeps the
     /// movement.
-    fn meet_open(
+    fn match_open(
         &mut self,
         entry: &SentPosition,
         own: Portion,
         open: &Portion,
         batch: &mut Option<Option<Uuid>>,
     ) -> Result<(), S::Error> {
-        let own_word = self.word_of(&own, own.charge.is_some() || entry.tells_of_batch);
-        let open_word = self.word_of(open, open.charge.is_some());
-        if own_word > open_word && batch.is_none() {
+        let own_certainty = self.certainty_of(&own, own.charge.is_some() || entry.states_batch);
+        let open_certainty = self.certainty_of(open, open.charge.is_some());
+        if own_certainty > open_certainty && batch.is_none() {
             let told = self.store.batches_for(entry, own.menge)?;
             *batch = told.first().map(|(charge, _)| *charge);
         }
-        let own_keeps = match own_word.cmp(&open_word) {
+        let own_keeps = match own_certainty.cmp(&open_certainty) {
             word if word.is_ne() && *batch != Some(open.charge) => word.is_gt(),
             _ => keeps(&own, open),
         };
@@ -283,11 +283,11 @@ impl<S: Store> Pairing<S> {
     }
 
     /// How certain the position of an open portion is of its batch.
-    fn word_of(&self, portion: &Portion, tells_of_batch: bool) -> Certainty {
+    fn certainty_of(&self, portion: &Portion, states_batch: bool) -> Certainty {
         let is_delivery = portion.leading().0 == Role::Delivery;
         match portion.named {
             Some(_) => Certainty::Named,
-            None if is_delivery && tells_of_batch && self.store.are_purchases() => Certainty::Told,
+            None if is_delivery && states_batch && self.store.are_purchases() => Certainty::Told,
             None => Certainty::Assumed,
         }
     }
@@ -403,7 +403,7 @@ impl<S: Store> Pairing<S> {
             return Ok(None);
         }
         let Some(found) = self.store.first(search)? else { return Ok(None) };
-        if !self.store.has_room(own, &found)? {
+        if !self.store.may_match(own, &found)? {
             return Ok(None);
         }
         let menge = found.menge.min(own.menge);

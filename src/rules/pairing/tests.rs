@@ -22,7 +22,7 @@ impl Store for Shelf {
         Ok(if search.newest_first { found.last() } else { found.first() }.map(|portion| (*portion).clone()))
     }
 
-    fn has_room(&mut self, _: &Portion, _: &Portion) -> Result<bool, Infallible> {
+    fn may_match(&mut self, _: &Portion, _: &Portion) -> Result<bool, Infallible> {
         Ok(true)
     }
 
@@ -109,7 +109,7 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
             };
             let place = PositionKey { beleg, position };
             let (named, reach) = (Named::default(), Reach::Any);
-            let entry = SentPosition { role, place, named, tells_of_batch: false, bezug: None, reach };
+            let entry = SentPosition { role, place, named, states_batch: false, bezug: None, reach };
             pairing.store.entries.insert(place, entry);
             pairing.enter(&entry, Quantity::whole(menge.abs())).unwrap();
         }

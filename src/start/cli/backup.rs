@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::changes::note_made;
+use super::changes::record_made;
 use super::database::{is_there, missing, use_file};
 use super::terminal::{Outcome, Terminal};
 use crate::operations::backup::{Content, backup, restore};
@@ -42,7 +42,7 @@ pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Termi
         let secret = arguments.with_secret.then(|| Changed::of("secret", "", "true")).flatten();
         let event =
             AdminEvent::new(AdminAction::Angelegt, Art::Sicherung).name(&content.file).changing(secret);
-        note_made(&config.db, terminal, "backup", &event);
+        record_made(&config.db, terminal, "backup", &event);
     }
     if arguments.with_secret {
         let secret = Secret::read(&config.db)?;
@@ -68,7 +68,7 @@ pub fn run_restore(arguments: &RestoreArguments, config: &Config, terminal: &Ter
     if schema::check_current(&config.db)? {
         let event = AdminEvent::new(AdminAction::Zurueckgespielt, Art::Sicherung)
             .name(arguments.file.display().to_string());
-        note_made(&config.db, terminal, "restore", &event);
+        record_made(&config.db, terminal, "restore", &event);
     }
     show(&restored.content, terminal)
 }

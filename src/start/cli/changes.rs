@@ -30,7 +30,7 @@ fn of_command(name: &str, konto: String) -> Akteur {
 }
 
 /// Records what a command made beside the database. If that fails, says so and undoes nothing.
-pub fn note_made(database: &Path, terminal: &Terminal, command: &str, event: &AdminEvent) {
+pub fn record_made(database: &Path, terminal: &Terminal, command: &str, event: &AdminEvent) {
     if let Err(error) = write_down(database, &of_command(command, account()), event) {
         let (database, why) = (database.display(), sentence(error));
         terminal.say(&format!("Das kam nicht ins Protokoll von {database}: {why}"));
@@ -38,7 +38,7 @@ pub fn note_made(database: &Path, terminal: &Terminal, command: &str, event: &Ad
 }
 
 /// Records in a restored database who ordered the restore on the page; by name, since that person may not be in it.
-pub fn note_order(database: &Path, person: &str, backup: &Path) {
+pub fn record_restore(database: &Path, person: &str, backup: &Path) {
     let event =
         AdminEvent::new(AdminAction::Zurueckgespielt, Art::Sicherung).name(backup.display().to_string());
     let akteur = of_command("restore", format!("Leitstand: {person}"));

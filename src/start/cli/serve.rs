@@ -58,9 +58,9 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
             }
         });
         drop(running);
-        let (Some(order), spare) = (app.close(), result?) else { return Ok(()) };
+        let (Some(order), kept_listener) = (app.close(), result?) else { return Ok(()) };
         // Told to stop meanwhile: the ordered restore is not begun.
-        let Some(spare) = spare else { return Ok(()) };
+        let Some(kept_listener) = kept_listener else { return Ok(()) };
         last = Some(restored(config, &order, &told));
         // Told to stop during the restore, or before it could begin: either way a whole database is there for
         // the next start.
@@ -70,7 +70,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
         running = runtime()?;
         listener = {
             let _within = running.enter();
-            TcpListener::from_std(spare)?
+            TcpListener::from_std(kept_listener)?
         };
         app = Service::open(&config.db, system_clock(), &config.policy)?;
     }
@@ -111,13 +111,13 @@ fn restored(config: &Config, order: &Order, told: &watch::Receiver<bool>) -> Res
         restore(&config.db, &order.backup, &system_clock(), began)
     };
     #[cfg(target_os = "linux")]
-    let done = systemd::patiently(work);
+    let done = systemd::with_watchdog_fed(work);
     #[cfg(not(target_os = "linux"))]
     let done = work();
     let outcome = done.map(|restored| restored.set_aside).map_err(|failure| failure.in_german());
     let outcome = outcome.map(|aside| aside.map(|aside| absolute(&aside).unwrap_or(aside)));
     match &outcome {
-        Ok(_) => changes::note_order(&config.db, &order.person, &order.backup),
+        Ok(_) => changes::record_restore(&config.db, &order.person, &order.backup),
         Err(why) => log(&format!("{} was not restored: {why}", order.backup.display())),
     }
     Restored { id: order.id.clone(), at: now(), outcome }
@@ -152,8 +152,8 @@ pub fn serve(
     started: impl FnOnce(&str),
 ) -> Outcome<Option<std::net::TcpListener>> {
     let listener = listener.into_std()?;
-    let spare = Arc::new(Mutex::new(Some(listener.try_clone()?)));
-    let kept = Arc::clone(&spare);
+    let kept_listener = Arc::new(Mutex::new(Some(listener.try_clone()?)));
+    let kept = Arc::clone(&kept_listener);
     let stop = once_told(told, move || drop(locked(&kept).take()));
     let within = runtime.enter();
     let listener = TcpListener::from_std(listener)?;
@@ -176,7 +176,7 @@ pub fn serve(
     #[cfg(target_os = "linux")]
     let _notifier = systemd::notify(runtime.handle(), &app.gate)?;
     runtime.block_on(app.serve(listener, fitting(&config.limits), tls, stop));
-    Ok(locked(&spare).take())
+    Ok(locked(&kept_listener).take())
 }
 
 /// Files that the service has open besides its connections, at most.

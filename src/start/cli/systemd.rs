@@ -60,7 +60,7 @@ pub fn notify(runtime: &Handle, gate: &Arc<Gate>) -> Result<Option<Sender<()>>, 
 }
 
 /// Keeps notifying the watchdog during work that blocks all requests.
-pub fn patiently<T>(work: impl FnOnce() -> T) -> T {
+pub fn with_watchdog_fed<T>(work: impl FnOnce() -> T) -> T {
     let Some(limit) = watchdog_enabled().filter(|limit| !limit.is_zero()) else { return work() };
     let (stop, stopped) = channel::<()>();
     std::thread::scope(|scope| {

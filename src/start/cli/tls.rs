@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use serde_json::json;
 
-use super::changes::note_made;
+use super::changes::record_made;
 use super::database::{is_there, now, use_file};
 use super::private::write_private;
 use super::terminal::{Outcome, Terminal};
@@ -59,7 +59,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         let event =
             AdminEvent::new(AdminAction::Angelegt, Art::Zertifikat).name(certificate.display().to_string());
         let event = event.changing(Changed::of("names", "", names.join(", ")));
-        note_made(&config.db, terminal, "tls self-signed", &event);
+        record_made(&config.db, terminal, "tls self-signed", &event);
     }
     terminal.say(&format!("Das Zertifikat gilt für {}.", names.join(", ")));
     terminal.say("In die Einstellungsdatei gehört:");

@@ -17,6 +17,7 @@ use crate::platform::db::file::connection::open_sealed;
 use crate::platform::gate::Modus;
 use crate::rules::admin_event::AdminAction;
 use crate::rules::choice::Choice;
+use crate::rules::host::with_port;
 use crate::start::config::Config;
 
 #[derive(Subcommand)]
@@ -89,8 +90,7 @@ pub fn base(config: &Config) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let ip = config.listen.ip();
     let host = if ip.is_unspecified() { "localhost".to_owned() } else { ip.to_string() };
-    let host = if host.contains(':') { format!("[{host}]") } else { host };
-    format!("{scheme}://{host}:{}", config.listen.port())
+    format!("{scheme}://{}", with_port(&host, config.listen.port()))
 }
 
 fn new_link(connection: &Connection, id: i64, config: &Config) -> Outcome<String> {

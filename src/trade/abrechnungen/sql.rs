@@ -84,7 +84,7 @@ pub fn settled(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Abgerechnet
 record! {
     /// A live advance on a receipt.
     #[derive(Debug, Clone)]
-    pub struct Abschlag of abrechnung_annahme as x {
+    pub struct Abschlag from abrechnung_annahme as x {
         beleg_id: Uuid = "b.id",
         beleg_nummer: String = "b.beleg_nummer",
         beleg_datum: Day = "b.beleg_datum",
@@ -109,7 +109,7 @@ pub fn advances(tx: &Tx<'_>, schein: Uuid) -> Result<Vec<Abschlag>> {
 
 record! {
     /// The unsettled total of a supplier, and of one contract with it.
-    pub struct Geschuldet of annahmeschein as s {
+    pub struct Geschuldet from annahmeschein as s {
         partner_id: Option<Uuid>,
         partner_name: Option<String> = "k.name",
         kontrakt_id: Option<Uuid>,

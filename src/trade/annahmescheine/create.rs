@@ -93,7 +93,7 @@ pub fn create(
 /// Reads the status again: an invoice waiting for these goods settles the receipt at once.
 fn follow_delivery(tx: &WriteTx<'_>, schein: &mut Annahmeschein) -> Result<()> {
     if schein.el_id.is_some() {
-        belege::note_receipts(tx, schein.el_id.as_ref())?;
+        belege::update_receipts(tx, schein.el_id.as_ref())?;
         schein.status = sql::find(tx, schein.id)?.map_or(schein.status, |stored| stored.status);
     }
     Ok(())

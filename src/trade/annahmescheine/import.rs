@@ -37,7 +37,7 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
             numbers::reserve(tx, Reihe::Annahmeschein, &new.belegnummer)?;
         }
         sql::upsert(tx, &new, old.is_none())?;
-        belege::note_receipts(tx, new.el_id.as_ref())
+        belege::update_receipts(tx, new.el_id.as_ref())
     })
 }
 

@@ -29,9 +29,9 @@ pub use create::wareneingang::{Geliefert, bill, delivered, is_live, receive, tax
 pub use eingabe::{Auswahl, NewBeleg, NewItem};
 pub use handlers::{found, with_positions};
 pub use lager::open_of;
-pub use lifecycle::abrechnung::note_receipts;
+pub use lifecycle::abrechnung::update_receipts;
 pub use lifecycle::cancel;
-pub use lifecycle::tagesende::{Behind, finalise_past_days, waiting};
+pub use lifecycle::tagesende::{ResumePosition, finalise_past_days, waiting};
 pub use lifecycle::verlauf::{Verlaufsschritt, steps};
 pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};

@@ -246,7 +246,7 @@ pub struct Gegenbeleg {
 
 impl BelegPosition {
     /// Whether it describes the batch that a purchase brings (D8).
-    pub fn tells_of_batch(&self) -> bool {
+    pub fn states_batch(&self) -> bool {
         self.fremde_charge_nr.is_some()
             || self.mhd.is_some()
             || self.herkunftsland.is_some()

@@ -170,7 +170,7 @@ fn select_positions(rest: &str) -> String {
 }
 
 /// Records a new version of a document whose own row is otherwise unchanged.
-pub fn note_version(tx: &WriteTx<'_>, beleg: Uuid, version: i64) -> Result<()> {
+pub fn record_version(tx: &WriteTx<'_>, beleg: Uuid, version: i64) -> Result<()> {
     tx.update("beleg", beleg, named_params! {":version": version, ":geaendert_am": tx.now()})
 }
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::time::Duration;
 
 use partnerd::operations::backup::backup;
+use partnerd::operations::backups::prove_running;
 use partnerd::operations::check;
-use partnerd::operations::retention::prove_running;
 use partnerd::platform::db::file::connection::open_writer;
 use partnerd::platform::db::system_clock;
 use partnerd::platform::failure::Failure;
@@ -168,7 +168,8 @@ fn only_who_keeps_all_companies_sees_backups_and_of_this_database_alone() {
     let server = Server::start();
     server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
-    let other = Server::start();
+    // Another installation: tests that begin at the same instant share one.
+    let other = Server::start_at("2026-07-10T10:00:01Z");
     other.company("Andere");
     let folder = server.database.parent().unwrap();
     let stem = server.database.file_stem().unwrap().to_str().unwrap();

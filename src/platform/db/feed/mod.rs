@@ -18,7 +18,7 @@ record! {
     /// A change of a record, as clients see it.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     #[schemars(rename = "Aenderung")]
-    pub struct FeedEntry of aenderung as a {
+    pub struct FeedEntry from aenderung as a {
         #[serde(skip)]
         nr: i64,
         art: Art,

@@ -45,7 +45,7 @@ const DROPPED_AT_ONCE: i64 = 5_000;
 record! {
     /// Between which rows a chain lies.
     #[derive(Clone, Copy)]
-    pub struct Head of kette as k {
+    pub struct Head from kette as k {
         last: i64 = "letzte_nr",
         pruefsumme: Digest,
         /// The last row that was dropped; 0: none.

@@ -1,9 +1,9 @@
 //! Moving the write-ahead log into the database.
 //!
-//! A thread of its own does most of it, so that no commit waits for it. It never quite catches up with a busy
-//! writer, and only a log that was moved to its end begins again at its first page: so, when the log has grown
-//! long and little is left, the writer moves that itself. When nothing comes in it empties the log. Nor can a log
-//! be begun anew that somebody reads: where reads leave no gap the writer makes one ([`SnapshotGate`]).
+//! A thread moves most of it, so that no commit waits. SQLite restarts the log at its first page only when
+//! all of it is moved and nobody reads it, and the thread never quite catches up with a busy writer. So the
+//! writer moves the rest itself when the log is long and little is left, and closes the [`SnapshotGate`] when
+//! reads leave no gap. It empties the log when no request waits.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -19,26 +19,13 @@ use crate::platform::db::log;
 use crate::platform::db::writer::critical::Worker;
 use crate::platform::failure::{Failure, Result, locked};
 
-/// Pages left to be moved at which the thread is told to. While the disk takes in more at once, commits wait.
-const PAGES_TO_WAKE: i32 = 1_000;
-
-/// Pages in the log from which on it is to be begun anew: 32 MiB.
-const PAGES_TO_RESTART: i32 = 8_000;
-
-/// Pages that the writer moves for that at most: requests wait for it.
-const WRITER_PAGES_MAX: i32 = 500;
-
-/// Pages in the log at which the writer waits for the thread, moves all that is left and closes the snapshot_gate to reads:
-/// 39 MiB. With one more batch, which adds 20 MiB at most, it stays below 64 MiB (P7).
-const LOG_PAGES_MAX: i32 = 10_000;
-
-/// How long the writer waits behind the closed snapshot_gate for readers that do not use it: the thread that verifies keys, the
-/// command line.
+/// How long the writer waits, after it closed the gate, for readers that do not use it: the thread that
+/// verifies keys, the command line.
 const OTHER_READERS_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How long the snapshot_gate stays open after a snapshot of another process, which nobody can end, kept the log from being
-/// begun anew. So long the log grows.
-const DOOR_OPEN_TIME: Duration = Duration::from_secs(5);
+/// How long the gate stays open, and the log grows, after a snapshot of another process prevented a restart:
+/// only that process can end it.
+const GATE_OPEN_TIME: Duration = Duration::from_secs(5);
 
 thread_local! {
     /// Pages in the log after the last commit of this thread.
@@ -47,16 +34,17 @@ thread_local! {
 
 pub struct Checkpoints {
     log: PathBuf,
-    /// The thread, which moves what is left each time it is told to.
+    /// The thread, which moves what is left each time it is woken.
     worker: Worker<()>,
-    /// Pages of the log that it has moved; locked while it is at work.
+    /// Pages of the log that it has moved; locked while it works.
     moved: Arc<Mutex<i32>>,
     snapshot_gate: Arc<SnapshotGate>,
+    /// Set for [`GATE_OPEN_TIME`].
     open_until: Cell<Option<Instant>>,
 }
 
 impl Checkpoints {
-    /// Starts the thread. The log is that of a database which is open for writing, and is read through `snapshot_gate`.
+    /// Starts the thread. The database is open for writing, and its readers use `snapshot_gate`.
     pub fn start(database: &Path, snapshot_gate: Arc<SnapshotGate>) -> Result<Checkpoints> {
         let connection = open_writer(database)?;
         let moved = Arc::<Mutex<i32>>::default();
@@ -73,7 +61,8 @@ impl Checkpoints {
         Ok(Checkpoints { log, worker, moved, snapshot_gate, open_until: Cell::new(None) })
     }
 
-    /// Takes over the log of the connection that [`Checkpoints::after_commit`] will be told of, always on one thread.
+    /// Turns off SQLite's own checkpoints of the writer's connection; call [`Checkpoints::after_commit`] on
+    /// this thread.
     pub fn take_over(&self, writer: &Connection) {
         writer.wal_hook(Some(|_, pages| {
             PAGES.set(pages);
@@ -81,33 +70,37 @@ impl Checkpoints {
         }));
     }
 
-    /// After a commit: has the log moved when it has grown.
+    /// Moves and restarts the log as far as its length asks for; called after each commit.
     pub fn after_commit(&self, writer: &Connection) {
         let pages = PAGES.get();
-        let is_too_long =
-            pages >= LOG_PAGES_MAX && self.open_until.get().is_none_or(|until| Instant::now() >= until);
-        let moved = if is_too_long { Some(locked(&self.moved)) } else { self.moved.try_lock().ok() };
-        // The thread is at work.
-        let Some(mut moved) = moved else { return };
-        // Where another process began it anew, more is noted than there is.
+        if is_full(pages) && self.may_close_gate() {
+            return self.force_restart(writer);
+        }
+        // While the thread works nothing is to be done: the next commit looks again.
+        let Ok(mut moved) = self.moved.try_lock() else { return };
+        // After a restart by another process more pages are noted as moved than there are.
         let left = pages - (*moved).min(pages);
-        let is_long = pages >= PAGES_TO_RESTART;
-        if is_too_long || (is_long && left <= WRITER_PAGES_MAX) {
-            let begun = restart_log(writer, "restart", &mut moved, Duration::ZERO);
-            if is_too_long && !begun {
-                self.restart_behind_door(writer, &mut moved);
-            }
-        } else if is_long || left >= PAGES_TO_WAKE {
-            // Where it does not wait yet, it is told after the next commit.
+        if is_worth_a_restart(pages, left) {
+            restart_log(writer, "restart", &mut moved, Duration::ZERO);
+        } else if is_worth_waking_for(pages, left) {
             self.worker.submit(());
         }
     }
 
-    fn restart_behind_door(&self, writer: &Connection, moved: &mut i32) {
+    fn may_close_gate(&self) -> bool {
+        self.open_until.get().is_none_or(|until| Instant::now() >= until)
+    }
+
+    /// Waits for the thread, moves all that is left, and closes the gate if somebody reads the log.
+    fn force_restart(&self, writer: &Connection) {
+        let mut moved = locked(&self.moved);
+        if restart_log(writer, "restart", &mut moved, Duration::ZERO) {
+            return;
+        }
         let (_closed, all_left) = self.snapshot_gate.close();
-        // A read of ours ends by itself: it is waited for again after the next commit.
-        if all_left && !restart_log(writer, "restart", moved, OTHER_READERS_TIMEOUT) {
-            self.open_until.set(Instant::now().checked_add(DOOR_OPEN_TIME));
+        // A read of ours ends by itself: the next commit tries again.
+        if all_left && !restart_log(writer, "restart", &mut moved, OTHER_READERS_TIMEOUT) {
+            self.open_until.set(Instant::now().checked_add(GATE_OPEN_TIME));
             log(
                 "another process reads, so the write-ahead log cannot be begun anew and grows until that is done",
             );
@@ -129,9 +122,37 @@ impl Checkpoints {
     }
 }
 
-/// Before the first write of a start: what an unclean end left in the log goes into the database, and onto the disk.
-/// A page of the log whose sync failed may be in memory alone, and nothing would write it again. A log that another
-/// process keeps is left to it.
+/// 39 MiB. With one more batch, which adds 20 MiB at most, the log stays below 64 MiB (P7).
+const LOG_PAGES_MAX: i32 = 10_000;
+
+/// Whether the log must be restarted now, even if commits and readers wait for it.
+fn is_full(pages: i32) -> bool {
+    pages >= LOG_PAGES_MAX
+}
+
+/// 32 MiB: between this and [`LOG_PAGES_MAX`] there is time to catch up.
+const LONG_LOG_PAGES: i32 = 8_000;
+
+/// The pages that the writer moves itself; requests wait meanwhile.
+const WRITER_PAGES_MAX: i32 = 500;
+
+/// Whether the log is long, and the writer can move what is left and restart it.
+fn is_worth_a_restart(pages: i32, left: i32) -> bool {
+    pages >= LONG_LOG_PAGES && left <= WRITER_PAGES_MAX
+}
+
+/// 4 MiB: if the thread moved more at once, commits would wait for the disk.
+const PAGES_TO_WAKE: i32 = 1_000;
+
+/// Whether the thread has enough to move. In a long log it moves every page, so that little is left for the
+/// writer.
+fn is_worth_waking_for(pages: i32, left: i32) -> bool {
+    left >= PAGES_TO_WAKE || pages >= LONG_LOG_PAGES
+}
+
+/// Moves what an unclean end left in the log into the database and onto the disk, before the first write of a
+/// start. A page of the log whose sync failed may be in memory only, and nothing would write it again. The
+/// log of a database that another process has open (`is_ours` is false) may stay.
 pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     if !std::fs::metadata(beside(database, "wal")).is_ok_and(|log| log.len() > 0) {
         return Ok(());
@@ -150,7 +171,7 @@ pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     }
 }
 
-/// Moves what is left; whether the log begins at its first page now.
+/// Moves what is left; true if the log begins at its first page now.
 fn restart_log(writer: &Connection, mode: &str, moved: &mut i32, patience: Duration) -> bool {
     let begun = run_on_writer(writer, mode, patience);
     if begun {
@@ -160,7 +181,7 @@ fn restart_log(writer: &Connection, mode: &str, moved: &mut i32, patience: Durat
     begun
 }
 
-/// Runs a checkpoint that waits for readers no longer than this; what one of them still needs stays in the log.
+/// Runs a checkpoint that waits for readers as long as `patience`; true if nothing was left in the log.
 fn run_on_writer(writer: &Connection, mode: &str, patience: Duration) -> bool {
     let checkpoint = || {
         writer.busy_timeout(patience)?;
@@ -171,7 +192,7 @@ fn run_on_writer(writer: &Connection, mode: &str, patience: Duration) -> bool {
     checkpoint().inspect_err(failed).is_ok_and(|(is_done, _)| is_done)
 }
 
-/// Whether as much was moved as the mode asks for, and how many pages of the log, by this one and those before it.
+/// Returns whether the mode was fulfilled, and how many pages of the log this and earlier checkpoints moved.
 fn run_checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<(bool, i32)> {
     let pragma = format!("pragma wal_checkpoint({mode})");
     connection.query_row(&pragma, [], |row| Ok((!row.get::<_, bool>(0)?, row.get(2)?)))
@@ -312,7 +333,7 @@ mod tests {
         assert!(reads > 0);
         // The same with a snapshot_gate that stays open.
         let (longest, _) = longest_log_of_read_database(|checkpoints, writer| {
-            checkpoints.open_until.set(Instant::now().checked_add(DOOR_OPEN_TIME));
+            checkpoints.open_until.set(Instant::now().checked_add(GATE_OPEN_TIME));
             checkpoints.after_commit(writer);
             if PAGES.get() >= LOG_PAGES_MAX {
                 restart_log(writer, "restart", &mut locked(&checkpoints.moved), Duration::ZERO);
@@ -328,7 +349,7 @@ mod tests {
         other.execute_batch("begin").unwrap();
         other.query_row("select count(*) from t", [], |_| Ok(())).unwrap();
         write(&writer, 60, || checkpoints.after_commit(&writer));
-        assert!(checkpoints.open_until.get().is_some(), "the door was closed once");
+        assert!(checkpoints.open_until.get().is_some(), "the gate was closed once");
         let until = Instant::now().checked_add(Duration::from_secs(3_600));
         checkpoints.open_until.set(until);
         write(&writer, 20, || checkpoints.after_commit(&writer));

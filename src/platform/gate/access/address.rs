@@ -1,9 +1,11 @@
 //! The address of a request: the peer of the socket, or what a trusted proxy reports (D20).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use hyper::HeaderMap;
 use ipnet::IpNet;
+
+use crate::rules::host;
 
 /// Returns the address of a client. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the
 /// result is the last address in it that is not a trusted proxy.
@@ -15,7 +17,7 @@ pub fn client(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> IpAddr {
     while trusted(&client) {
         let Some(hop) = hops.next() else { break };
         // A trusted proxy would have written an address.
-        let Some(address) = parsed(hop.trim()) else { break };
+        let Some(address) = host::address(hop.trim()) else { break };
         client = address.to_canonical();
     }
     client
@@ -43,18 +45,12 @@ pub fn is_local(peer: IpAddr, headers: &HeaderMap, proxies: &[IpNet]) -> bool {
         return peer.is_loopback();
     }
     let is_loopback =
-        |hop: &str| parsed(hop.trim()).is_some_and(|address| address.to_canonical().is_loopback());
+        |hop: &str| host::address(hop.trim()).is_some_and(|address| address.to_canonical().is_loopback());
     let mut values =
         headers.get_all("x-forwarded-for").iter().map(|value| value.to_str().unwrap_or_default());
     proxies.iter().any(|net| net.contains(&peer))
         && headers.contains_key("x-forwarded-for")
         && values.all(|value| value.split(',').all(is_loopback))
-}
-
-/// Parses an address as proxies write it: plain, in brackets, or with a port.
-fn parsed(text: &str) -> Option<IpAddr> {
-    let plain = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
-    plain.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
 /// Whether the Host header names this machine as itself: localhost or a loopback address, with or without a
@@ -63,18 +59,20 @@ fn parsed(text: &str) -> Option<IpAddr> {
 pub fn names_this_machine(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all("host").iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    let host = host.to_str().unwrap_or_default();
+    let text = host.to_str().unwrap_or_default();
+    let (name, port) = host::split(text);
     let is_port = |port: &str| port.parse::<u16>().is_ok();
-    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    let is_localhost = name.eq_ignore_ascii_case("localhost") && port.is_none_or(is_port);
     let is_loopback = |address: IpAddr| address.to_canonical().is_loopback();
-    name.eq_ignore_ascii_case("localhost") || parsed(host).is_some_and(is_loopback)
+    is_localhost || host::address(text).is_some_and(is_loopback)
 }
 
 /// Returns the name in the Host header, in lower case and without port; IPv6 addresses stay in brackets.
 pub fn host_name(headers: &HeaderMap) -> Option<String> {
-    let host = headers.get("host")?.to_str().ok()?;
+    let text = headers.get("host")?.to_str().ok()?;
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit());
-    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
+    let (name, port) = host::split(text);
+    let name = if port.is_some_and(is_port) { name } else { text };
     Some(name.to_ascii_lowercase())
 }
 

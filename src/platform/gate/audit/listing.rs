@@ -12,7 +12,7 @@ use crate::rules::day::{Day, Instant};
 record! {
     /// A row of the log for a person, from the tables of [`FROM`].
     #[derive(Debug, Clone, Serialize)]
-    pub struct Entry of audit as a {
+    pub struct Entry from audit as a {
         day: String = |tag| { Day::of_number(tag).to_string() },
         number: i64 = "a.nr",
         at: Instant = "a.am",

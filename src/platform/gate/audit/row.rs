@@ -12,7 +12,7 @@ const LINE: usize = 384;
 record! {
     /// A row of the audit log. A line of the journal is the list of its fields as they stand here.
     #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-    pub struct Row of audit as a {
+    pub struct Row from audit as a {
         am: i64,
         request_id: Uuid,
         key_id: Option<String>,

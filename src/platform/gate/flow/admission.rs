@@ -1,5 +1,5 @@
-//! Admission: the checks that a request passes before it is carried out, in the order of D19. What reads is answered on the
-//! snapshot on which its key was checked.
+//! Admission: the stages of a request, and the checks that it passes before it is carried out, in the order
+//! of D19. A read runs on the snapshot on which its key was checked.
 
 use std::sync::Arc;
 
@@ -24,23 +24,30 @@ use crate::platform::http::{error, query};
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Hints, Refusal};
 
-/// What came of the checks that need no key.
-pub enum Head {
+/// Where a request stands on its way through `Gate::outcome`; each step may refuse it instead.
+pub enum Stage {
+    /// Its head is valid; its key is not verified yet.
+    Claims(Claim),
+    /// It passed the checks, but computes too much for a thread that serves sockets.
+    IsHeavy,
+    /// It passed the checks, and reads what its body asks for: the body must be received first.
+    NeedsBody(Admitted),
+    /// It read, found nothing, and reads again after the next change.
+    WaitsForChange(Wait, Arc<Caller>),
+    /// It passed the checks, and writes.
+    Writes(Admitted),
+    /// Its body was read and checked: the rest is for the writer.
+    Prepared(PreparedWrite),
+    /// It is done.
     Answered(Reply),
-    /// Its key is whole, and this is its route by its place in the table, if there is one.
-    OfKey(PresentedKey, Option<usize>),
 }
 
-/// What came of the checks of a request with a verified key, and of reading.
-pub enum AfterChecks {
-    Answered(Reply),
-    /// It found nothing.
-    WaitsForChange(Wait, Arc<Caller>),
-    /// It computes much: it is for a thread that serves no sockets.
-    IsHeavy,
-    /// It reads what a body asks for, and that is not there yet.
-    Asks(Admitted),
-    Writes(Admitted),
+/// What the head of a request presents. Nothing of it is proved but the form of the key.
+#[derive(Clone)]
+pub struct Claim {
+    pub key: PresentedKey,
+    /// The index of its route in the table; none where no route has the path and method.
+    route: Option<usize>,
 }
 
 /// A request that passed every check before its body.
@@ -51,21 +58,7 @@ pub struct Admitted {
     ids: Vec<Option<Uuid>>,
 }
 
-impl Admitted {
-    /// The same of an item, whose route is another and has no ids.
-    pub fn of_item(&self, route: &'static Route) -> Admitted {
-        Admitted { route, caller: Arc::clone(&self.caller), ids: Vec::new() }
-    }
-}
-
-/// What came of reading the body of a request that writes.
-pub enum Prepared {
-    /// It was answered before.
-    Repeated(Reply),
-    Write(PreparedWrite),
-}
-
-/// A write that was checked and whose body was read; the writer does the rest.
+/// A write that the writer can run; its body was read and checked.
 pub struct PreparedWrite {
     pub caller: Arc<Caller>,
     write: Write,
@@ -74,10 +67,37 @@ pub struct PreparedWrite {
     repeatable: Option<Repeatable>,
 }
 
+/// An admitted request that is about to run.
+struct Plan<'r> {
+    admitted: Admitted,
+    call: Call<'r>,
+    /// What a read may cost on this thread; none: as much as it needs.
+    ticks: Option<u32>,
+}
+
+impl Stage {
+    /// The answer of a request that is done; a fault of ours where it is not.
+    pub fn answer(self) -> Result<Reply> {
+        match self {
+            Stage::Answered(reply) => Ok(reply),
+            Stage::IsHeavy => Err(Failure::Broken("heavy work found no thread".into())),
+            _ => Err(Failure::Broken("a request stopped on its way".into())),
+        }
+    }
+}
+
+impl Admitted {
+    /// The same for an item of a bulk request, whose route is another and has no ids.
+    pub fn of_item(&self, route: &'static Route) -> Admitted {
+        Admitted { route, caller: Arc::clone(&self.caller), ids: Vec::new() }
+    }
+}
+
+/// The thread on which a request is checked and read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Thread {
     Socket,
-    /// One for what computes much.
+    /// One of the CPU pool.
     Heavy,
     SlowLane,
 }
@@ -100,64 +120,119 @@ impl Gate {
         &self,
         request: &Request,
         context: &mut RequestContext,
-    ) -> Result<Head> {
+    ) -> Result<Stage> {
         if let Some(refusal) = &request.malformed {
             return Err(refusal.clone().into());
         }
         if let Some(reply) = self.policy.origins.preflight(request) {
-            return Ok(Head::Answered(reply));
+            return Ok(Stage::Answered(reply));
         }
-        let found = self.router.find(Method::parse(&request.method), &split(&request.path));
-        if let Some(reply) = self.open_path(request, found, context)? {
-            return Ok(Head::Answered(reply));
+        let route = self.router.find(Method::parse(&request.method), &split(&request.path));
+        if let Some(reply) = self.open_path(request, route, context)? {
+            return Ok(Stage::Answered(reply));
         }
-        self.check_critical_route(found, context)?;
-        Ok(Head::OfKey(self.keys.presented(&request.headers)?, found))
+        self.check_critical_route(route, context)?;
+        Ok(Stage::Claims(Claim { key: self.keys.presented(&request.headers)?, route }))
     }
 
     /// Checks what a verified key may do, and answers a request that reads on the same snapshot.
     pub(in crate::platform::gate) fn check_and_read(
         &self,
         request: &Request,
-        key: &PresentedKey,
-        found: Option<usize>,
+        claim: &Claim,
         context: &mut RequestContext,
         thread: Thread,
-    ) -> Result<AfterChecks> {
-        let (now, path) = ((self.clock)(), split(&request.path));
+    ) -> Result<Stage> {
+        let now = (self.clock)();
         let lane = if thread == Thread::SlowLane { Lane::Slow } else { Lane::Fast };
         self.readers.read(lane, |connection| {
-            let caller = Arc::new(self.caller(connection, key, now, &mut context.refused_key)?);
-            context.caller = Some(Arc::clone(&caller));
-            context.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
-            let at = found.ok_or_else(|| self.not_found(request, &path))?;
-            let route = self.router.route(*context.route.insert(at));
-            // The slow lane has the lowest priority: it must not hold a lock that each thread of the sockets takes.
-            let is_slow = thread == Thread::SlowLane;
-            let ticks = (!is_slow).then(|| self.shares.in_place(&caller.key_id, now));
-            check_scope(route, &caller)?;
-            let ids = self.router.ids(at, &path);
-            let call = Call::new(request, route.query, ids.clone(), caller.strictness)?;
-            if (route.is_heavy || is_slow) && !self.answers.has_room(&caller.key_id) {
-                return Err(too_many_unread());
-            }
-            let admitted = Admitted { route, caller: Arc::clone(&caller), ids };
-            if let Some(leaves) = leaves(admitted, request, thread) {
-                return Ok(leaves);
-            }
-            let call = call.by(caller.scopes, context.looked.as_ref().map(|looked| looked.cursor.as_str()));
+            let caller = self.authorise(connection, &claim.key, context, now)?;
             let tx = Tx::new(connection, caller.tenant, now);
-            let Followed { reply, wait } = self.run(&call, route, &tx, &caller, ticks)?;
-            let must_answer = context.looked.as_ref().is_some_and(|looked| looked.is_last);
-            Ok(match wait {
-                Some(wait) if !must_answer => AfterChecks::WaitsForChange(wait, caller),
-                _ => AfterChecks::Answered(self.counted(reply.with_notes(&call.notes), &caller, thread)?),
-            })
+            let plan = self.plan(request, claim.route, caller, context, thread, now)?;
+            self.execute(plan, &tx, context, thread)
         })
     }
 
-    /// Runs a reading route; also how it waits, where it found nothing and wants to. In place it costs at most `ticks`; on
-    /// the slow lane there is no such limit.
+    /// Finds whose key it is, and counts the request against the day of the key.
+    fn authorise(
+        &self,
+        connection: &Connection,
+        key: &PresentedKey,
+        context: &mut RequestContext,
+        now: Instant,
+    ) -> Result<Arc<Caller>> {
+        let caller = key::caller(connection, key, now).inspect_err(|failure| {
+            if matches!(failure, Failure::Refused(_)) {
+                // It is verified again the next time.
+                self.keys.forget(key);
+                context.refused_key = Some(key.id.clone());
+            }
+        })?;
+        let caller = Arc::new(caller);
+        context.caller = Some(Arc::clone(&caller));
+        // A request that runs again was counted the first time.
+        context.allowance.get_or_insert_with(|| self.quota.take(&caller, now)).check()?;
+        Ok(caller)
+    }
+
+    /// Checks what the request asks for: the route, the scope, the parameters, the room for its answer.
+    fn plan<'r>(
+        &self,
+        request: &'r Request,
+        route: Option<usize>,
+        caller: Arc<Caller>,
+        context: &mut RequestContext,
+        thread: Thread,
+        now: Instant,
+    ) -> Result<Plan<'r>> {
+        let path = split(&request.path);
+        let at = route.ok_or_else(|| self.not_found(request, &path))?;
+        let route = self.router.route(*context.route.insert(at));
+        // The slow lane has the lowest priority: it must not hold a lock that each thread of the sockets
+        // takes.
+        let ticks = (thread != Thread::SlowLane).then(|| self.shares.in_place(&caller.key_id, now));
+        check_scope(route, &caller)?;
+        let ids = self.router.ids(at, &path);
+        let call = Call::new(request, route.query, ids.clone(), caller.strictness)?;
+        let may_answer_much = route.is_heavy || thread == Thread::SlowLane;
+        if may_answer_much && !self.answers.has_room(&caller.key_id) {
+            return Err(too_many_unread());
+        }
+        Ok(Plan { admitted: Admitted { route, caller, ids }, call, ticks })
+    }
+
+    /// Reads, unless the request must go on elsewhere.
+    fn execute<'r>(
+        &self,
+        plan: Plan<'r>,
+        tx: &Tx<'_>,
+        context: &'r RequestContext,
+        thread: Thread,
+    ) -> Result<Stage> {
+        let Plan { admitted, call, ticks } = plan;
+        let route = admitted.route;
+        if matches!(route.run, Run::Write(_) | Run::Draft(_) | Run::Each(_)) {
+            return Ok(Stage::Writes(admitted));
+        }
+        if route.takes.is_some() && call.request.body.is_awaited() {
+            return Ok(Stage::NeedsBody(admitted));
+        }
+        if route.is_heavy && thread == Thread::Socket {
+            return Ok(Stage::IsHeavy);
+        }
+        let (caller, looked) = (admitted.caller, context.looked.as_ref());
+        let call = call.by(caller.scopes, looked.map(|looked| looked.cursor.as_str()));
+        let Followed { reply, wait } = self.run(&call, route, tx, &caller, ticks)?;
+        match wait {
+            Some(wait) if !looked.is_some_and(|looked| looked.is_last) => {
+                Ok(Stage::WaitsForChange(wait, caller))
+            }
+            _ => self.counted(reply.with_notes(&call.notes), &caller, thread).map(Stage::Answered),
+        }
+    }
+
+    /// Runs a reading route within `ticks`; also returns what it waits for, if it found nothing and wants to
+    /// wait.
     fn run(
         &self,
         call: &Call<'_>,
@@ -179,7 +254,7 @@ impl Gate {
         run
     }
 
-    /// An answer that is made off the sockets takes its share of the memory there, before its request is told of it.
+    /// Reserves memory for an answer that was made off the sockets, before its request gets it.
     fn counted(&self, reply: Reply, caller: &Caller, thread: Thread) -> Result<Reply> {
         match thread {
             Thread::Socket => Ok(reply),
@@ -187,36 +262,21 @@ impl Gate {
         }
     }
 
-    /// Whose key it is. One that is refused is verified again the next time.
-    fn caller(
-        &self,
-        connection: &Connection,
-        key: &PresentedKey,
-        now: Instant,
-        refused: &mut Option<String>,
-    ) -> Result<Caller> {
-        key::caller(connection, key, now).inspect_err(|failure| {
-            if matches!(failure, Failure::Refused(_)) {
-                self.keys.forget(key);
-                *refused = Some(key.id.clone());
-            }
-        })
-    }
-
-    /// A route that the configuration names takes ten requests a minute from one address.
+    /// Refuses the eleventh request of a minute that one address sends to a route of the setting
+    /// `critical_routes`.
     pub(in crate::platform::gate) fn check_critical_route(
         &self,
-        found: Option<usize>,
+        route: Option<usize>,
         context: &mut RequestContext,
     ) -> Result<()> {
-        match found.filter(|at| self.critical[*at]) {
+        match route.filter(|at| self.critical[*at]) {
             Some(at) => self.limit_address(context, Limited::Route(at)),
             None => Ok(()),
         }
     }
 
-    /// A request without a valid key counts against its address: from the eleventh in a minute on
-    /// it is no longer 401 but 429 (D20). A valid key from the same address never suffers.
+    /// Counts a request without a valid key against its address: from the eleventh in a minute on it is no
+    /// longer 401 but 429 (D20). Valid keys from the same address are not affected.
     fn limited_if_401(&self, failure: Failure, context: &mut RequestContext) -> Failure {
         let is_401 = matches!(&failure, Failure::Refused(refusal) if error::status(refusal.code) == 401);
         match is_401.then(|| self.limit_address(context, Limited::WithoutKey)) {
@@ -234,16 +294,12 @@ impl Gate {
         })
     }
 
-    /// Reads the body of a request that writes. Whether it was answered before is asked before every other check of the
-    /// body (D19), and again by the writer.
-    pub(in crate::platform::gate) fn prepare(
-        &self,
-        request: &Request,
-        admitted: &Admitted,
-    ) -> Result<Prepared> {
+    /// Reads and checks the body of a request that writes. A stored answer of its Idempotency-Key comes
+    /// before every other check of the body (D19); the writer looks for one again.
+    pub(in crate::platform::gate) fn prepare(&self, request: &Request, admitted: &Admitted) -> Result<Stage> {
         let Admitted { route, caller, ids } = admitted;
         let call = Call::new(request, route.query, ids.clone(), caller.strictness)?;
-        // What was written cannot be refused any more, so there must be room for its answer now.
+        // After the write it is too late to refuse, so there must be room for its answer now.
         if !self.answers.has_room(&caller.key_id) {
             return Err(too_many_unread());
         }
@@ -252,7 +308,7 @@ impl Gate {
             let now = (self.clock)();
             let stored = |c: &Connection| repeatable.stored(&Tx::new(c, caller.tenant, now));
             if let Some(reply) = self.readers.read(Lane::Fast, stored)? {
-                return Ok(Prepared::Repeated(reply));
+                return Ok(Stage::Answered(reply));
             }
         }
         let write = match route.run {
@@ -264,7 +320,7 @@ impl Gate {
             }
             _ => return Err(Failure::Broken("a request that only reads was to be written".into())),
         };
-        Ok(Prepared::Write(PreparedWrite {
+        Ok(Stage::Prepared(PreparedWrite {
             caller: Arc::clone(caller),
             write,
             notes: call.notes,
@@ -272,19 +328,19 @@ impl Gate {
         }))
     }
 
-    /// The answer of a path that needs no key.
+    /// Answers a path that needs no key.
     fn open_path(
         &self,
         request: &Request,
-        found: Option<usize>,
+        route: Option<usize>,
         context: &mut RequestContext,
     ) -> Result<Option<Reply>> {
-        if found.is_none() && request.path == "/" && matches!(request.method.as_str(), "GET" | "HEAD") {
-            // Who types the address into a browser wants to know what this is.
+        if route.is_none() && request.path == "/" && matches!(request.method.as_str(), "GET" | "HEAD") {
+            // For people who type the address into a browser.
             return Ok(Some(Reply { status: 303, ..Reply::default() }.with("location", "/docs")));
         }
         let is_open = |at: &usize| self.router.route(*at).access == Access::Open;
-        let Some(at) = found.filter(is_open) else { return Ok(None) };
+        let Some(at) = route.filter(is_open) else { return Ok(None) };
         let route = self.router.route(*context.route.insert(at));
         let call = Call::new(request, route.query, Vec::new(), Default::default())?;
         match route.run {
@@ -294,7 +350,7 @@ impl Gate {
         }
     }
 
-    /// 404 where no route has the path, 405 where none of them has the method.
+    /// 404 if no route has the path, 405 if routes have it, but not the method.
     fn not_found(&self, request: &Request, path: &[&str]) -> Failure {
         let methods = self.router.methods(path);
         if !methods.is_empty() {
@@ -311,19 +367,8 @@ impl Gate {
     }
 }
 
-/// How a request goes on that is not answered here, on this snapshot.
-fn leaves(admitted: Admitted, request: &Request, thread: Thread) -> Option<AfterChecks> {
-    let route = admitted.route;
-    match route.run {
-        Run::Write(_) | Run::Draft(_) | Run::Each(_) => Some(AfterChecks::Writes(admitted)),
-        _ if route.takes.is_some() && request.body.is_awaited() => Some(AfterChecks::Asks(admitted)),
-        _ if route.is_heavy && thread == Thread::Socket => Some(AfterChecks::IsHeavy),
-        _ => None,
-    }
-}
-
 impl PreparedWrite {
-    /// Carries it out, or gives the answer of the first time.
+    /// Runs the write, or returns the stored answer of its first run.
     pub(in crate::platform::gate) fn run_or_repeat(&self, tx: &WriteTx<'_>) -> Result<Reply> {
         let Some(repeatable) = &self.repeatable else { return Ok((self.write)(tx)?.with_notes(&self.notes)) };
         if let Some(reply) = repeatable.stored(tx)? {
@@ -345,7 +390,7 @@ fn check_scope(route: &Route, caller: &Caller) -> Result<()> {
     }
 }
 
-/// A key whose clients do not read their answers gets no further large ones.
+/// The refusal of a further large answer to a key whose clients do not read theirs.
 fn too_many_unread() -> Failure {
     Failure::Busy("the answers that its key has not read yet fill its share of the memory".into())
 }

@@ -1,4 +1,4 @@
-//! What happens to a request from its head to its answer, in the order of D19.
+//! The course of a request from its head to its answer, in the order of D19.
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio::time::sleep;
 
-use super::admission::{Admitted, AfterChecks, Head, Prepared, PreparedWrite, Thread};
+use super::admission::{Admitted, Claim, PreparedWrite, Stage, Thread};
 use super::completion::{RequestContext, Written};
 use crate::platform::db::error::exceeded_budget;
 use crate::platform::db::writer::batch::Batch;
@@ -15,7 +15,6 @@ use crate::platform::db::writer::fair_queue::QueueKey;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::Gate;
 use crate::platform::gate::access::address;
-use crate::platform::gate::access::key::PresentedKey;
 use crate::platform::gate::administration::{self, Akteur};
 use crate::platform::http::answering::Answering;
 use crate::platform::http::client::Client;
@@ -27,7 +26,8 @@ use crate::platform::http::route::Run;
 /// A body above this size is parsed on a thread that serves no sockets, in bytes.
 pub const LARGE_BODY_BYTES: usize = 64 << 10;
 
-/// What a small body of a heavy route counts for in the share of its key, in bytes: it may be a file that is packed.
+/// What a small body of a heavy route at least counts in the share of its key, in bytes: it may be a
+/// compressed file.
 const HEAVY_BODY_BYTES: usize = 1 << 20;
 
 impl Answering for Gate {
@@ -49,33 +49,32 @@ impl Answering for Gate {
 }
 
 impl Gate {
-    /// The answer to a request, or why it has none.
+    /// Takes a request from stage to stage; returns its answer, or why it has none.
     async fn outcome(
         self: &Arc<Gate>,
         request: &Arc<Request>,
         context: &mut RequestContext,
         client: &mut Client,
     ) -> Result<Reply> {
-        let (key, found) = match self.check_head(request, context)? {
-            Head::Answered(reply) => return Ok(reply),
-            Head::OfKey(key, found) => (key, found),
+        let claim = match self.check_head(request, context)? {
+            Stage::Claims(claim) => claim,
+            stage => return stage.answer(),
         };
-        if !self.keys.is_verified(&key) {
-            self.verifying.verify(&key, address::neighbourhood(context.address)).await?;
+        if !self.keys.is_verified(&claim.key) {
+            self.verifying.verify(&claim.key, address::neighbourhood(context.address)).await?;
         }
         client.mark_accepted();
         let mut waiting = None;
         let admitted = loop {
-            match self.read(request, &key, found, context).await? {
-                AfterChecks::Answered(reply) => return Ok(reply),
-                AfterChecks::Writes(admitted) => break admitted,
-                AfterChecks::WaitsForChange(wait, caller) => {
+            match self.read(request, &claim, context).await? {
+                Stage::NeedsBody(admitted) => receive(request, &admitted, client).await?,
+                Stage::WaitsForChange(wait, caller) => {
                     let looked =
                         self.waiters.wait(&mut waiting, &caller.key_id, caller.tenant, wait, client).await?;
                     context.looked = Some(looked);
                 }
-                AfterChecks::Asks(admitted) => receive(request, &admitted, client).await?,
-                AfterChecks::IsHeavy => return Err(Failure::Broken("heavy work found no thread".into())),
+                Stage::Writes(admitted) => break admitted,
+                stage => return stage.answer(),
             }
         };
         if request.body.is_awaited() {
@@ -85,43 +84,56 @@ impl Gate {
             return self.answer_each(single, request, &admitted, context).await;
         }
         match self.with_body(request, &admitted, Gate::prepare).await? {
-            Prepared::Repeated(reply) => Ok(reply),
-            Prepared::Write(write) => self.carry_out(request, context, write).await,
+            Stage::Prepared(write) => self.carry_out(request, context, write).await,
+            stage => stage.answer(),
         }
     }
 
-    /// Runs the checks and the read: first on this thread; a heavy route off the sockets; what exceeded its budget again on
-    /// the slow lane.
+    /// Runs the checks and the read: on this thread; a heavy route on the CPU pool; what exceeds its budget
+    /// once more on the slow lane.
     async fn read(
         self: &Arc<Gate>,
         request: &Arc<Request>,
-        key: &PresentedKey,
-        found: Option<usize>,
+        claim: &Claim,
         context: &mut RequestContext,
-    ) -> Result<AfterChecks> {
-        // Another thread works on a copy of what is known of the request, and gives it back.
-        let on = |thread: Thread, context: &RequestContext| {
-            let (gate, request, key) = (Arc::clone(self), Arc::clone(request), key.clone());
-            let mut context = context.clone();
-            move || {
-                let read = gate.check_and_read(&request, &key, found, &mut context, thread);
-                (context, read)
-            }
-        };
-        let mut read = self.check_and_read(request, key, found, context, Thread::Socket);
-        if matches!(read, Ok(AfterChecks::IsHeavy)) {
-            (*context, read) = on_cpu_pool(on(Thread::Heavy, context)).await?;
+    ) -> Result<Stage> {
+        let mut stage = self.check_and_read(request, claim, context, Thread::Socket);
+        if matches!(stage, Ok(Stage::IsHeavy)) {
+            stage = self.read_on(Thread::Heavy, request, claim, context).await;
         }
-        if read.as_ref().is_err_and(exceeded_budget) {
-            let firma = context.caller.as_ref().map_or(0, |caller| caller.tenant);
-            let account = QueueKey { firma, name: key.id.clone() };
-            (*context, read) = self.slowly(account, on(Thread::SlowLane, context)).await?;
+        if stage.as_ref().is_err_and(exceeded_budget) {
+            stage = self.read_on(Thread::SlowLane, request, claim, context).await;
         }
-        read
+        stage
     }
 
-    /// Reads the body of a request: on this thread; a large one, or that of a heavy route, off the sockets, after a pause where
-    /// its key has had its share of the machine; what is computed before it is written, on the slow lane.
+    /// Does the same on another thread, which gets a copy of the context and returns it. If no thread is
+    /// free, the request still has its own.
+    async fn read_on(
+        self: &Arc<Gate>,
+        thread: Thread,
+        request: &Arc<Request>,
+        claim: &Claim,
+        context: &mut RequestContext,
+    ) -> Result<Stage> {
+        let (gate, request, name) = (Arc::clone(self), Arc::clone(request), claim.key.id.clone());
+        let (claim, mut copy) = (claim.clone(), context.clone());
+        let work = move || {
+            let stage = gate.check_and_read(&request, &claim, &mut copy, thread);
+            (copy, stage)
+        };
+        let firma = context.caller.as_ref().map_or(0, |caller| caller.tenant);
+        let stage;
+        (*context, stage) = match thread {
+            Thread::SlowLane => self.slowly(QueueKey { firma, name }, work).await?,
+            Thread::Socket | Thread::Heavy => on_cpu_pool(work).await?,
+        };
+        stage
+    }
+
+    /// Runs `work` on the body of a request: on this thread; a large body, or that of a heavy route, on the
+    /// CPU pool, after a pause if its key has had its share; a draft, which computes before it writes, on the
+    /// slow lane.
     pub(in crate::platform::gate) async fn with_body<T: Send + 'static>(
         self: &Arc<Gate>,
         request: &Arc<Request>,
@@ -144,7 +156,7 @@ impl Gate {
         if is_draft { self.slowly(account, work).await? } else { on_cpu_pool(work).await? }
     }
 
-    /// Has the writer carry a request out. The audit row of what is kept is part of it.
+    /// Has the writer carry a request out. If it is committed, so is its audit row.
     async fn carry_out(
         self: &Arc<Gate>,
         request: &Arc<Request>,
@@ -179,7 +191,7 @@ impl Gate {
     }
 }
 
-/// Reads the body of a request that passed every check before it.
+/// Receives the body of a request that passed every check before it.
 async fn receive(request: &Request, admitted: &Admitted, client: &mut Client) -> Result<()> {
     request.check_encoding()?;
     request.body.set(client.body(admitted.route.body_bytes_max, &admitted.caller.key_id).await);

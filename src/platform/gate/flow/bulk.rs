@@ -11,7 +11,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::admission::{Admitted, Prepared, PreparedWrite};
+use super::admission::{Admitted, PreparedWrite, Stage};
 use super::answer::LARGE_BODY_BYTES;
 use super::completion::{RequestContext, Written};
 use super::idempotency::{KEY_CHARS_MAX, sent_key};
@@ -113,12 +113,11 @@ impl Gate {
         let (mut outcomes, mut writes) = (Vec::with_capacity(items.len()), Vec::new());
         for mut item in items {
             let outcome = match self.prepare_item(&mut item, admitted).await {
-                Ok(Prepared::Repeated(reply)) => Some(Ok(reply)),
-                Err(failure) => Some(Err(failure)),
-                Ok(Prepared::Write(write)) => {
+                Ok(Stage::Prepared(write)) => {
                     writes.push((Arc::clone(&item.request), item.context.clone(), write));
                     None
                 }
+                done => Some(done.and_then(Stage::answer)),
             };
             outcomes.push((item, outcome));
         }
@@ -142,7 +141,7 @@ impl Gate {
 
     /// Checks an item like a request that has passed all checks before its body. The item counts for its key
     /// and, if its route is critical, for its address. A large body is parsed on the CPU pool.
-    async fn prepare_item(self: &Arc<Gate>, item: &mut Item, admitted: &Admitted) -> Result<Prepared> {
+    async fn prepare_item(self: &Arc<Gate>, item: &mut Item, admitted: &Admitted) -> Result<Stage> {
         item.context.allowance.map_or(Ok(()), |allowance| allowance.check())?;
         let (bytes, limit) = (item.request.body.byte_count(), admitted.route.body_bytes_max);
         if bytes > limit {

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use crate::leitstand::access::people::{self, Person};
 use crate::platform::gate::Modus;
+use crate::rules::host::with_port;
 use crate::start::cli::finding::{Finding, ok, warning, wrong};
 use crate::start::cli::user::base;
 use crate::start::config::Config;
@@ -47,10 +48,7 @@ pub fn reach(config: &Config) -> Finding {
 fn addresses(config: &Config) -> String {
     let port = config.listen.port();
     let hosts = &config.policy.leitstand.hosts;
-    let address = |host: &String| match host.contains(':') {
-        true => format!("https://[{host}]:{port}/leitstand"),
-        false => format!("https://{host}:{port}/leitstand"),
-    };
+    let address = |host: &String| format!("https://{}/leitstand", with_port(host, port));
     let named = hosts.iter().map(address).collect::<Vec<_>>().join(", ");
     match (hosts.is_empty(), config.listen.ip().is_unspecified()) {
         (false, _) => named,
@@ -84,7 +82,7 @@ pub fn people(connection: &Connection, config: &Config) -> Option<Finding> {
         Err(failure) => return Some(wrong(LOOK, failure.in_german())),
     };
     let able: Vec<&Person> = people.iter().filter(|person| person.aktiv && person.has_password).collect();
-    let keepers = able.iter().filter(|person| person.keeps_house()).count();
+    let keepers = able.iter().filter(|person| person.manages_installation()).count();
     let waiting = people.iter().find(|person| person.aktiv);
     Some(match (able.len(), waiting) {
         (0, Some(Person { name, .. })) => {

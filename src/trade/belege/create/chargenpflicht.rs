@@ -10,7 +10,7 @@ use crate::trade::belege::lager::batch_missing;
 use crate::trade::belege::model::{BelegPosition, Source};
 
 /// Whether an item of a tracked article must state its batch, regardless of how it is paired (D8).
-pub fn must_tell(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {
+pub fn must_state_batch(typ: BelegTyp, einstellungen: &Einstellungen, takes_back: bool, moves: bool) -> bool {
     match (typ.seite(), typ.lagerrolle()) {
         (Seite::Einkauf, Lagerrolle::Keine) => !einstellungen.bestellung_ohne_charge,
         (Seite::Einkauf, Lagerrolle::Lieferung) => moves,
@@ -31,10 +31,11 @@ pub fn check_batches(
     positions: &[BelegPosition],
 ) -> Result<()> {
     let mut errors = Refusals::default();
-    for position in positions.iter().filter(|p| !p.charge_gesendet && !p.tells_of_batch()) {
+    for position in positions.iter().filter(|p| !p.charge_gesendet && !p.states_batch()) {
         let Some(artikel_id) = position.artikel_id else { continue };
-        let must_tell = must_tell(typ, einstellungen, position.menge.is_negative(), position.lager_buchen);
-        if must_tell && artikel::must_have(tx, artikel_id)?.chargenpflichtig {
+        let must_state_batch =
+            must_state_batch(typ, einstellungen, position.menge.is_negative(), position.lager_buchen);
+        if must_state_batch && artikel::must_have(tx, artikel_id)?.chargenpflichtig {
             errors.keep::<()>(Err(batch_missing(typ).below(&Source::Items.path(position.position))));
         }
     }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::anteile::{Anteile, USED_UP, hint_contradictions, takes_share, weight_in};
 use super::bezug::{AllNamed, Named};
-use super::chargenpflicht::must_tell;
+use super::chargenpflicht::must_state_batch;
 use super::header::Context;
 use super::steuer;
 use crate::goods::chargen;
@@ -385,12 +385,12 @@ impl Resolver<'_, '_> {
                 zertifikat.hint_expired(self.context.beleg.satz_datum(), self.hints);
             }
         }
-        let has_told = position.charge_id.is_some() || position.tells_of_batch();
+        let has_told = position.charge_id.is_some() || position.states_batch();
         if has_told || !artikel.is_some_and(|artikel| artikel.chargenpflichtig) {
             return Ok(());
         }
         let takes_back = position.menge.is_negative();
-        match must_tell(self.typ(), self.context.einstellungen, takes_back, position.lager_buchen) {
+        match must_state_batch(self.typ(), self.context.einstellungen, takes_back, position.lager_buchen) {
             true => Err(batch_missing(self.typ()).into()),
             false => Ok(()),
         }

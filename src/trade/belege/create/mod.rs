@@ -133,9 +133,10 @@ pub fn book(
     let Unbooked { withdrawn, mut positions, kunde, source, einstellungen, has_new_items, says_groups } =
         unbooked;
     let rebooking = Rebooking { withdrawn, beleg: &beleg, positions: &positions, source, einstellungen };
-    let lager::Rebooked { bewegungen, has_met, moves_on } = lager::rebook(tx, rebooking, hints)?;
+    let lager::Rebooked { bewegungen, has_met, moves_more_goods } = lager::rebook(tx, rebooking, hints)?;
     let before = withdrawn.map_or(&[][..], |(_, before)| before);
-    let has_more = moves_on || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
+    let has_more =
+        moves_more_goods || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
     partner::check_goods(&beleg, kunde, has_more)?;
     let names_another = positions.iter().any(|position| position.bezug_beleg_id.is_some());
     let bills_deliveries = has_new_items && (has_met || names_another) && beleg.beleg_typ.ist_rechnung();
@@ -227,7 +228,7 @@ pub fn create_ordered_batches(
     hints: &mut Hints,
 ) -> Result<()> {
     for position in positions.iter_mut().filter(|p| typ.kuendigt_an() && p.charge_id.is_none()) {
-        if let (true, Some(artikel_id)) = (position.tells_of_batch(), position.artikel_id)
+        if let (true, Some(artikel_id)) = (position.states_batch(), position.artikel_id)
             && let Some(artikel) = artikel::find(tx, artikel_id)?
         {
             let mut own = Hints::default();

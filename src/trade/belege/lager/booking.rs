@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::change::{Fact, Followed, Gruppe, Movements, Rebooking, roles};
+use super::change::{AffectedPositions, Gruppe, Movements, PairingFact, Rebooking, roles};
 use super::fefo::Fefo;
 use super::open::Unmet;
 use super::pairing_bound::PairingBound;
@@ -29,11 +29,11 @@ pub struct Booking<'r> {
     pub touched: BTreeSet<(Role, PositionKey)>,
     /// Open portions of the document, not stored yet.
     pub unmet: Unmet,
-    pub followed: Followed,
+    pub followed: AffectedPositions,
     /// Documents that positions reference, each looked up once.
     pub bezuege: RefCell<BTreeMap<Uuid, Bezug>>,
     /// Where each date search stopped (with and without a batch); anything older is out of reach.
-    pub walked: HashMap<(Gruppe, Search, bool), Option<Uuid>>,
+    pub search_stops: HashMap<(Gruppe, Search, bool), Option<Uuid>>,
     /// Whether a position of the document has been paired.
     pub has_met: bool,
     pub errors: Refusals,
@@ -65,14 +65,14 @@ impl<'r> Booking<'r> {
     fn count_facts(&mut self, artikel: Uuid, portion: &Portion, went: bool) -> Result<()> {
         for (role, place) in portion.positions() {
             let others = portion.positions().filter(|(other, _)| *other != role);
-            let met: Vec<_> = others.map(|(_, other)| Fact::Met(other.beleg)).collect();
+            let met: Vec<_> = others.map(|(_, other)| PairingFact::Met(other.beleg)).collect();
             if place.beleg == self.change.beleg.id {
                 self.has_met |= !met.is_empty();
                 continue;
             }
             let followed = self.followed.entry(place.beleg).or_default();
             let facts = followed.entry((role, place.position, artikel)).or_default();
-            for fact in met.into_iter().chain([Fact::Batch(portion.charge)]) {
+            for fact in met.into_iter().chain([PairingFact::Batch(portion.charge)]) {
                 let more = facts.entry(fact).or_default();
                 *more = if went { more.minus(portion.menge)? } else { more.plus(portion.menge)? };
             }

@@ -24,7 +24,7 @@ pub type Movements = BTreeMap<(Uuid, Uuid, Option<Uuid>), Quantity>;
 
 /// A fact about goods of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fact {
+pub enum PairingFact {
     /// They are in this batch.
     Batch(Option<Uuid>),
     /// They are paired with this document.
@@ -33,7 +33,7 @@ pub enum Fact {
 
 /// Changes to other documents, by document, position (with its article) and fact: how much more of the
 /// position's goods the fact applies to after the request.
-pub type Followed = BTreeMap<Uuid, BTreeMap<(Role, i64, Uuid), BTreeMap<Fact, Quantity>>>;
+pub type AffectedPositions = BTreeMap<Uuid, BTreeMap<(Role, i64, Uuid), BTreeMap<PairingFact, Quantity>>>;
 
 /// A document whose movements are booked again.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::booking::Booking;
-use super::change::Fact;
+use super::change::PairingFact;
 use super::sql;
 use crate::goods::chargen;
 use crate::platform::db::tx::Tx;
@@ -25,7 +25,7 @@ impl Booking<'_> {
     /// Creates a new version of each affected document and stores the previous one in its history. That entry
     /// has only the affected positions, and only those of their pairs that the request changes (D4). Batches
     /// are recorded on the positions afterwards.
-    pub fn keep_followers(&mut self) -> Result<()> {
+    pub fn store_affected_versions(&mut self) -> Result<()> {
         self.followed.retain(|_, positions| {
             positions.retain(|_, facts| facts.values().any(|menge| !menge.is_zero()));
             !positions.is_empty()
@@ -43,7 +43,7 @@ impl Booking<'_> {
             positionen.sort_unstable_by_key(|position| position.position);
             let old = Beleg { positionen: Some(positionen), ..beleg.clone() };
             belege::lifecycle::verlauf::write_version(self.tx, &old, BelegAktion::Folgen)?;
-            belege::sql::note_version(self.tx, *id, beleg.version + 1)?;
+            belege::sql::record_version(self.tx, *id, beleg.version + 1)?;
         }
         Ok(())
     }
@@ -58,7 +58,7 @@ impl Booking<'_> {
                 positions.into_iter().filter(|((role, ..), _)| !role.takes_back())
             {
                 let batches = facts.iter().filter_map(|(fact, menge)| match fact {
-                    Fact::Batch(charge) if !menge.is_zero() => Some((*charge, *menge)),
+                    PairingFact::Batch(charge) if !menge.is_zero() => Some((*charge, *menge)),
                     _ => None,
                 });
                 let batches: Vec<_> = batches.collect();
@@ -78,9 +78,9 @@ impl Booking<'_> {
 
     /// Returns the oldest invoice paired with a delivery's goods in this request; if there is none, the
     /// invoice that was sent.
-    fn invoice_of(&self, delivery: Uuid, facts: &BTreeMap<Fact, Quantity>) -> Result<Uuid> {
+    fn invoice_of(&self, delivery: Uuid, facts: &BTreeMap<PairingFact, Quantity>) -> Result<Uuid> {
         for (fact, more) in facts {
-            if let Fact::Met(beleg) = *fact
+            if let PairingFact::Met(beleg) = *fact
                 && *more > Quantity::ZERO
                 && belege::sql::number_and_type(self.tx, beleg)?.1.ist_rechnung()
             {
@@ -112,12 +112,12 @@ fn before(
     tx: &Tx<'_>,
     role: Role,
     place: PositionKey,
-    facts: &BTreeMap<Fact, Quantity>,
+    facts: &BTreeMap<PairingFact, Quantity>,
 ) -> Result<Vec<Gegenbeleg>> {
     let met = sql::met(tx, role, place)?;
     let mut before = Vec::new();
     for (fact, more) in facts.iter().filter(|(_, more)| !more.is_zero()) {
-        let Fact::Met(beleg_id) = *fact else { continue };
+        let PairingFact::Met(beleg_id) = *fact else { continue };
         let (beleg_nummer, beleg_typ) = belege::sql::number_and_type(tx, beleg_id)?;
         let menge = met.get(&beleg_id).copied().unwrap_or_default().minus(*more)?;
         before.push(Gegenbeleg { beleg_id, beleg_nummer, beleg_typ, menge });

@@ -36,7 +36,7 @@ use crate::rules::error::{Code, Hints, Refusal, Refusals};
 use crate::rules::fixed::{Quantity, sums};
 use crate::rules::pairing::{Pairing, created};
 use booking::{Booking, moving, place, role};
-use change::{Followed, Gruppe, Movements};
+use change::{AffectedPositions, Gruppe, Movements};
 use fefo::Fefo;
 use pairing_bound::PairingBound;
 use portions::Portions;
@@ -48,7 +48,7 @@ pub struct Rebooked {
     /// Whether a position of the document may have been paired.
     pub has_met: bool,
     /// Whether more goods of an article go to the customer, or come from the supplier, than before.
-    pub moves_on: bool,
+    pub moves_more_goods: bool,
 }
 
 /// Withdraws the old positions of a document, enters the new ones and books the resulting movements.
@@ -62,9 +62,9 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
         withdrawn: Movements::new(),
-        followed: Followed::new(),
+        followed: AffectedPositions::new(),
         bezuege: RefCell::default(),
-        walked: HashMap::new(),
+        search_stops: HashMap::new(),
         has_met: false,
         errors: Refusals::default(),
         hints,
@@ -161,27 +161,27 @@ impl Booking<'_> {
     fn book(mut self) -> Result<Rebooked> {
         std::mem::take(&mut self.errors).into_result()?;
         self.bound.hint_left_open(self.tx, self.hints)?;
-        self.keep_followers()?;
+        self.store_affected_versions()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
         // Only deliveries of suppliers have goods receipts.
         let is_purchase = self.change.beleg.beleg_typ.seite() == Seite::Einkauf;
         let belege = self.followed.keys().chain([&self.change.beleg.id]);
-        super::lifecycle::abrechnung::note_receipts(self.tx, belege.filter(|_| is_purchase))?;
+        super::lifecycle::abrechnung::update_receipts(self.tx, belege.filter(|_| is_purchase))?;
         self.hint_rebatched()?;
         let booked = self.book_movements()?;
         self.update_receipts(received)?;
         check_stock(&booked, self.change, self.hints)?;
         self.check_locked(&booked)?;
         self.hint_counted(&booked)?;
-        let moves_on = self.moves_on()?;
+        let moves_more_goods = self.moves_more_goods()?;
         let bewegungen = booked.into_iter().map(|booked| booked.bewegung).collect();
-        Ok(Rebooked { bewegungen, has_met: self.has_met, moves_on })
+        Ok(Rebooked { bewegungen, has_met: self.has_met, moves_more_goods })
     }
 
     /// Whether more goods of an article go to the customer, or come from the supplier, than before the
     /// request; all goods count as more if the document had another partner.
-    fn moves_on(&self) -> Result<bool> {
+    fn moves_more_goods(&self) -> Result<bool> {
         let of_articles =
             |movements: &Movements| sums(movements.iter().map(|((_, artikel, _), menge)| (*artikel, *menge)));
         let before = of_articles(&self.withdrawn)?;

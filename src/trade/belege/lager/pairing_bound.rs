@@ -74,7 +74,7 @@ impl PairingBound {
 
     /// Whether goods of a position may be paired with these. Without room, freed goods stay open and entered
     /// ones are refused. Goods that are already shared and are taken completely need no more room.
-    pub fn has_room(&mut self, tx: &Tx<'_>, own: &Portion, found: &Portion) -> Result<bool> {
+    pub fn may_match(&mut self, tx: &Tx<'_>, own: &Portion, found: &Portion) -> Result<bool> {
         let becomes_more = sql::is_open(found.kind()) || own.menge < found.menge;
         let times = if own.leading().0.takes_back() { TAKEN_BACK } else { 1 };
         // Taking back an invoiced delivery adds one more document: its invoice counts together with it.

@@ -53,10 +53,10 @@ impl Portions<'_, '_> {
             datum: self.booking.change.beleg.datum(),
             is_closed: self.booking.change.beleg.ohne_gegenbeleg,
         };
-        let tells_of_batch = position.charge_id.is_some() || position.tells_of_batch();
+        let states_batch = position.charge_id.is_some() || position.states_batch();
         let before = self.booking.change.withdrawn.map_or(&[][..], |(_, positions)| positions);
         let had: Vec<_> = before.iter().filter_map(|position| position.charge_id).collect();
-        Ok(SentPosition { tells_of_batch, ..self.entry_that(role, place(position), &said, &had)? })
+        Ok(SentPosition { states_batch, ..self.entry_that(role, place(position), &said, &had)? })
     }
 
     /// Returns a position as input for the pairing; one entered earlier states its batch through its goods.
@@ -70,7 +70,7 @@ impl Portions<'_, '_> {
         let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
         let reach = if role.takes_back() { Reach::Any } else { self.reach(said) };
         let named = Named::default();
-        let entry = SentPosition { role, place, named, tells_of_batch: false, bezug, reach };
+        let entry = SentPosition { role, place, named, states_batch: false, bezug, reach };
         Ok(SentPosition { named: self.named(&entry, said, had)?, ..entry })
     }
 
@@ -134,13 +134,13 @@ impl Portions<'_, '_> {
     /// the last search stopped, so that a request passes over unreachable portions only once.
     fn walk(&mut self, search: &Search, is_named: bool) -> Result<Option<Portion>> {
         let key = (self.gruppe, *search, is_named);
-        let walked = self.booking.walked.get(&key).copied();
-        if walked == Some(None) {
+        let search_stops = self.booking.search_stops.get(&key).copied();
+        if search_stops == Some(None) {
             return Ok(None);
         }
-        let part = Part { is_named: Some(is_named), after: walked.flatten() };
+        let part = Part { is_named: Some(is_named), after: search_stops.flatten() };
         let found = search::first(self.booking.tx, self.gruppe, search, part)?;
-        self.booking.walked.insert(key, found.as_ref().map(|found| found.leading().1.beleg));
+        self.booking.search_stops.insert(key, found.as_ref().map(|found| found.leading().1.beleg));
         Ok(found)
     }
 
@@ -192,8 +192,8 @@ impl Store for Portions<'_, '_> {
         Ok(found.min_by_key(|found| (found.leading().1, found.nr)))
     }
 
-    fn has_room(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
-        self.booking.bound.has_room(self.booking.tx, own, found)
+    fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
+        self.booking.bound.may_match(self.booking.tx, own, found)
     }
 
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<()> {
@@ -209,7 +209,7 @@ impl Store for Portions<'_, '_> {
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &portion, false)?;
         let Some(portion) = self.booking.unmet.keep(self.gruppe, portion) else { return Ok(()) };
         self.booking.bound.came(&portion);
-        self.booking.walked.retain(|(_, search, _), _| search.kind != portion.kind());
+        self.booking.search_stops.retain(|(_, search, _), _| search.kind != portion.kind());
         sql::add(self.booking.tx, self.gruppe, &portion)
     }
 
@@ -256,7 +256,7 @@ impl Store for Portions<'_, '_> {
             return Ok(vec![(Some(inherited), menge)]);
         }
         let artikel = artikel::must_have(tx, artikel)?;
-        if position.tells_of_batch() {
+        if position.states_batch() {
             let mut hints = Hints::default();
             let charge = batch::new_charge(tx, kunde, &artikel, position, entry.named.former, &mut hints)?;
             self.booking.hints.extend(hints.below(&self.booking.change.source.path(entry.place.position)));

@@ -19,31 +19,31 @@ use crate::rules::unit::Conversion;
 
 /// A position of the document being written that brought goods into a batch.
 #[derive(Debug, Clone, Copy)]
-pub struct Brought {
+pub struct ReceiptPosition {
     /// Whether the batch is recorded on the position.
     pub is_noted: bool,
     pub position: i64,
 }
 
-impl Brought {
+impl ReceiptPosition {
     /// Returns the position that determines the price: one on which the batch is recorded, else the first.
-    pub fn or(self, other: Brought) -> Brought {
-        let order = |brought: &Brought| (!brought.is_noted, brought.position);
+    pub fn or(self, other: ReceiptPosition) -> ReceiptPosition {
+        let order = |brought: &ReceiptPosition| (!brought.is_noted, brought.position);
         if order(&other) < order(&self) { other } else { self }
     }
 }
 
 impl Booking<'_> {
     /// Updates batches to their oldest valid receipt, at the price of the position that brought them.
-    pub fn update_receipts(&self, received: BTreeMap<Uuid, Option<Brought>>) -> Result<()> {
+    pub fn update_receipts(&self, received: BTreeMap<Uuid, Option<ReceiptPosition>>) -> Result<()> {
         let mut moved: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
         for ((beleg, _, charge), _) in self.movements.iter().filter(|(_, menge)| !menge.is_zero()) {
             charge.iter().for_each(|charge| moved.entry(*charge).or_default().push(*beleg));
         }
-        let mut gifts = HashMap::new();
+        let mut unpriced = HashMap::new();
         for (charge, brought) in received {
             let moved = moved.get(&charge).map_or(&[][..], Vec::as_slice);
-            self.update_receipt(charge, moved, brought, &mut gifts)?;
+            self.update_receipt(charge, moved, brought, &mut unpriced)?;
         }
         Ok(())
     }
@@ -54,8 +54,8 @@ impl Booking<'_> {
         &self,
         charge: Uuid,
         moved: &[Uuid],
-        brought: Option<Brought>,
-        gifts: &mut HashMap<(Uuid, Uuid), bool>,
+        brought: Option<ReceiptPosition>,
+        unpriced: &mut HashMap<(Uuid, Uuid), bool>,
     ) -> Result<()> {
         let (tx, own) = (self.tx, self.change.beleg.id);
         let Some(charge) = chargen::find(tx, charge)? else { return Ok(()) };
@@ -65,7 +65,7 @@ impl Booking<'_> {
         let receipt = oldest(tx, &charge, moved)?;
         if let Some(receipt) = receipt
             && (moved.is_empty() && receipt != own && charge.eingang_beleg_id == Some(receipt))
-            && !has_gifts(tx, receipt, charge.artikel_id, gifts)?
+            && !has_gifts(tx, receipt, charge.artikel_id, unpriced)?
         {
             // Nothing moved elsewhere, and an invoice sets the price only if the delivery has none.
             return Ok(());

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::booking::Booking;
 use super::change::Gruppe;
-use super::receipt::Brought;
+use super::receipt::ReceiptPosition;
 use super::{batch, sql};
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp, Seite};
@@ -26,10 +26,10 @@ impl Booking<'_> {
     /// Records on each affected open position the single batch that covers it (D8); a named batch stays, and
     /// positions of final documents never change. For purchases, returns the affected batches, each with the
     /// position of the document that brought it in, if any.
-    pub fn note_batches(&mut self) -> Result<BTreeMap<Uuid, Option<Brought>>> {
+    pub fn note_batches(&mut self) -> Result<BTreeMap<Uuid, Option<ReceiptPosition>>> {
         let own = self.change.beleg;
         let moved = self.movements.iter().filter(|(_, menge)| !menge.is_zero());
-        let mut seen: BTreeMap<Uuid, Option<Brought>> =
+        let mut seen: BTreeMap<Uuid, Option<ReceiptPosition>> =
             moved.filter_map(|((_, _, charge), _)| Some(((*charge)?, None))).collect();
         for (role, place) in std::mem::take(&mut self.touched) {
             let Some(position) = self.touched(place)? else { continue };
@@ -45,7 +45,8 @@ impl Booking<'_> {
                 self.complete(place, &batches)?;
                 let noted = if position.can_be_noted { charge } else { position.charge_id };
                 for charge in self.brought(position.gruppe, role, place, batches)?.into_iter().flatten() {
-                    let brought = Brought { is_noted: noted == Some(charge), position: place.position };
+                    let brought =
+                        ReceiptPosition { is_noted: noted == Some(charge), position: place.position };
                     let first = seen.entry(charge).or_default();
                     *first = Some(first.map_or(brought, |first| first.or(brought)));
                 }
@@ -109,7 +110,7 @@ impl Booking<'_> {
 
     /// Fills in from a purchase item what its batches lack; adds a hint for differing values (D8).
     fn complete(&mut self, place: PositionKey, batches: &[Option<Uuid>]) -> Result<()> {
-        let Some(position) = self.own(place).filter(|position| position.tells_of_batch()) else {
+        let Some(position) = self.own(place).filter(|position| position.states_batch()) else {
             return Ok(());
         };
         let mut hints = Hints::default();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::named_params;
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use uuid::Uuid;
 
 use super::change::{Gruppe, roles};
@@ -52,7 +52,21 @@ pub const OFFEN: &str = "(select 0 as ist_genannt union all select 1) g \
 columns! {
     Portion from lager_paar as l {
         id,
+        nr,
         menge,
+        charge = "l.charge_id",
+        named = "l.genannt_id",
+        moved_by = "l.bewegt_von",
+        returned_by = "l.zurueck_von",
+        places = |lieferung_id, lieferung_position, rechnung_id, rechnung_position, rueckgabe_id, rueckgabe_position,
+                  gutschrift_id, gutschrift_position| {
+            [
+                place(lieferung_id, lieferung_position),
+                place(rechnung_id, rechnung_position),
+                place(rueckgabe_id, rueckgabe_position),
+                place(gutschrift_id, gutschrift_position),
+            ]
+        },
     } with {
         lieferung_id,
         lieferung_position,
@@ -62,23 +76,6 @@ columns! {
         rueckgabe_position,
         gutschrift_id,
         gutschrift_position,
-        nr,
-        charge_id,
-        genannt_id,
-        bewegt_von: borrowed,
-        zurueck_von: borrowed,
-    } => {
-        nr: Some(nr),
-        places: [
-            place(lieferung_id, lieferung_position),
-            place(rechnung_id, rechnung_position),
-            place(rueckgabe_id, rueckgabe_position),
-            place(gutschrift_id, gutschrift_position),
-        ],
-        charge: charge_id,
-        named: genannt_id,
-        moved_by: role(bewegt_von),
-        returned_by: role(zurueck_von),
     }
 }
 
@@ -86,8 +83,11 @@ fn place(beleg: Option<Uuid>, position: Option<i64>) -> Option<PositionKey> {
     beleg.zip(position).map(|(beleg, position)| PositionKey { beleg, position })
 }
 
-fn role(name: Option<&str>) -> Option<Role> {
-    Role::ALL.into_iter().find(|role| Some(column(*role)) == name)
+impl FromSql for Role {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Role> {
+        let name = value.as_str()?;
+        Role::ALL.into_iter().find(|role| column(*role) == name).ok_or(FromSqlError::InvalidType)
+    }
 }
 
 record! {

@@ -51,7 +51,7 @@ pub fn follow(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
 
 /// Updates the status of these documents' receipts from what their goods are paired with (D21a), and reports
 /// it to the feed.
-pub fn note_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
+pub fn update_receipts<'b>(tx: &WriteTx<'_>, belege: impl IntoIterator<Item = &'b Uuid>) -> Result<()> {
     let statement = "select id, status, stand from annahmeschein_stand where tenant_id = :tenant \
         and el_beleg_id = :beleg";
     belege.into_iter().try_for_each(|beleg| follow_receipts(tx, statement, *beleg))

@@ -47,7 +47,7 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, BelegAktion::Abschliessen, None)?;
     nachweis::keep(tx, Subject::Document(beleg.id))?;
     lieferanten_nr::learn(tx, &beleg)?;
-    abrechnung::note_receipts(tx, &sql::deliveries_met(tx, beleg.id)?)?;
+    abrechnung::update_receipts(tx, &sql::deliveries_met(tx, beleg.id)?)?;
     abrechnung::follow(tx, beleg.id)?;
     Ok(beleg)
 }

@@ -26,13 +26,13 @@ const STAYS_OPEN: [Code; 2] = [Code::ErechnungUnvollstaendig, Code::TextZuLang];
 
 /// Position to continue from: after the document with this creation time and id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Behind(Option<(Instant, Uuid)>);
+pub struct ResumePosition(Option<(Instant, Uuid)>);
 
 /// Finalises some open documents, after `behind`, of the kinds that the company chose, whose day of creation
 /// in Berlin is over. Returns where to continue if there may be more. A document stays open if it lacks data
 /// for its e-invoice and the company requires one (D26), if its sheet is too long (D25), or if it is a
 /// Gutschrift that needs a person's review (D4).
-pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Behind>> {
+pub fn finalise_past_days(tx: &WriteTx<'_>, behind: ResumePosition) -> Result<Option<ResumePosition>> {
     let mut due = Vec::new();
     for kind in &tenants::load(tx)?.abschluss_tagesende {
         due.extend(past(tx, *kind, behind)?);
@@ -49,7 +49,7 @@ pub fn finalise_past_days(tx: &WriteTx<'_>, behind: Behind) -> Result<Option<Beh
             done => drop(done?),
         }
     }
-    Ok(due.last().map(|last| Behind(Some(*last))))
+    Ok(due.last().map(|last| ResumePosition(Some(*last))))
 }
 
 /// Whether finalising a Gutschrift would yield a hint that needs a person's review first.
@@ -71,7 +71,7 @@ pub fn waiting(tx: &Tx<'_>) -> Result<Option<Auswahl<'static>>> {
 }
 
 /// Returns the next open documents of a kind whose day is over, in order of creation.
-fn past(tx: &Tx<'_>, kind: Tagesabschluss, behind: Behind) -> Result<Vec<(Instant, Uuid)>> {
+fn past(tx: &Tx<'_>, kind: Tagesabschluss, behind: ResumePosition) -> Result<Vec<(Instant, Uuid)>> {
     let (angelegt_am, id) = behind.0.unwrap_or((Instant::from_millis(0), Uuid::nil()));
     let (typ, art) = kind.typ_und_art();
     let statement = "select angelegt_am, id from beleg where tenant_id = :tenant and status = 'offen' \

@@ -96,7 +96,7 @@ fn walk(index: &mut Index<'_>, mut todo: Vec<Object>) -> Result<Vec<Attachment>,
             Object::Reference(id) if seen.insert(id) => todo.extend(index.object(id)?),
             Object::Array(values) => todo.extend(values),
             Object::Dict(dict) => match dict.get("EF") {
-                Some(files) => found.extend(specified(index, &dict, &files.clone())?),
+                Some(files) => found.extend(file_specification(index, &dict, &files.clone())?),
                 None => {
                     let below = ["EmbeddedFiles", "Kids", "Names"];
                     todo.extend(below.into_iter().filter_map(|name| dict.get(name).cloned()));
@@ -109,7 +109,11 @@ fn walk(index: &mut Index<'_>, mut todo: Vec<Object>) -> Result<Vec<Attachment>,
 }
 
 /// Returns the attachment of a file specification (ISO 32000-1, 7.11.3).
-fn specified(index: &mut Index<'_>, dict: &Dict, files: &Object) -> Result<Option<Attachment>, Unlesbar> {
+fn file_specification(
+    index: &mut Index<'_>,
+    dict: &Dict,
+    files: &Object,
+) -> Result<Option<Attachment>, Unlesbar> {
     let files = match files {
         Object::Reference(id) => index.object(*id)?,
         other => Some(other.clone()),

@@ -79,22 +79,21 @@ pub fn angaben(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Angaben>> {
 
 columns! {
     Partei from beleg as b {
-        kennung: "b.kunden_kundennr",
-        name: "b.kunden_name",
-        strasse: "b.kunden_strasse",
-        plz: "b.kunden_plz",
-        ort: "b.kunden_ort",
-        staat: "b.kunden_staat",
-        ust_id: "b.kunden_ust_id",
-        steuernummer: "b.kunden_steuernummer",
-        e_adresse: "coalesce(b.kunden_e_adresse, b.kunden_email)",
-        iban: "b.kunden_iban",
-        bic: "b.kunden_bic",
-        kontoinhaber: "iif(b.kunden_iban is null, null, b.kunden_name)",
-    } => {
-        registernummer: None,
-        rechtliches: None,
-        kontakt: Kontakt::default(),
+        kennung = "b.kunden_kundennr",
+        name = "b.kunden_name",
+        strasse = "b.kunden_strasse",
+        plz = "b.kunden_plz",
+        ort = "b.kunden_ort",
+        staat = "b.kunden_staat",
+        ust_id = "b.kunden_ust_id",
+        steuernummer = "b.kunden_steuernummer",
+        e_adresse = "coalesce(b.kunden_e_adresse, b.kunden_email)",
+        iban = "b.kunden_iban",
+        bic = "b.kunden_bic",
+        kontoinhaber = "iif(b.kunden_iban is null, null, b.kunden_name)",
+        registernummer = { None },
+        rechtliches = { None },
+        kontakt = { Kontakt::default() },
     }
 }
 

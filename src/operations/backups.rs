@@ -25,7 +25,7 @@ const BACKUPS_SHOWN_MAX: usize = 10_000;
 const BY_HAND: &str = "von-hand-";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredBackup {
     /// The part of the file name that differs: `2026-11-23` for a nightly backup, `von-hand-2026-11-23-0415`
     /// for one by hand.
     pub id: String,
@@ -45,7 +45,7 @@ pub fn folder<'p>(database: &'p Path, nightly: Option<&'p Nightly>) -> &'p Path 
 }
 
 /// Returns the backups of a database in a folder, newest first.
-pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
+pub fn list_backups(database: &Path, folder: &Path) -> Result<Vec<StoredBackup>> {
     let entries = fs::read_dir(folder).map_err(broken(folder, "kann nicht gelesen werden"))?;
     let mut kept: Vec<_> =
         entries.filter_map(|entry| found(database, &entry.ok()?)).take(BACKUPS_SHOWN_MAX).collect();
@@ -53,7 +53,7 @@ pub fn kept(database: &Path, folder: &Path) -> Result<Vec<Kept>> {
     Ok(kept)
 }
 
-fn found(database: &Path, entry: &fs::DirEntry) -> Option<Kept> {
+fn found(database: &Path, entry: &fs::DirEntry) -> Option<StoredBackup> {
     let name = entry.file_name().into_string().ok()?;
     let rest = name.strip_prefix(&stem(database))?.strip_prefix('-')?;
     let (id, ending) = rest.split_at_checked(rest.find(".db")?)?;
@@ -63,7 +63,7 @@ fn found(database: &Path, entry: &fs::DirEntry) -> Option<Kept> {
     let metadata = entry.metadata().ok().filter(|metadata| is_ours && metadata.is_file())?;
     let made = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let made = made.and_then(|since| i64::try_from(since.as_millis()).ok()).map(Instant::from_millis);
-    Some(Kept { id: id.to_owned(), bytes: metadata.len(), made, is_proved, is_by_hand })
+    Some(StoredBackup { id: id.to_owned(), bytes: metadata.len(), made, is_proved, is_by_hand })
 }
 
 /// Whether a text is a day with hour and minute: `2026-11-23-0415`.
@@ -73,13 +73,13 @@ fn is_minute(text: &str) -> bool {
     })
 }
 
-fn file(database: &Path, folder: &Path, kept: &Kept) -> PathBuf {
+fn file(database: &Path, folder: &Path, kept: &StoredBackup) -> PathBuf {
     let file = folder.join(format!("{}-{}.db", stem(database), kept.id));
     if kept.is_proved { file } else { not_proved(&file) }
 }
 
-pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(Kept, PathBuf)>> {
-    let found = kept(database, folder)?.into_iter().find(|kept| kept.id == id);
+pub fn find(database: &Path, folder: &Path, id: &str) -> Result<Option<(StoredBackup, PathBuf)>> {
+    let found = list_backups(database, folder)?.into_iter().find(|kept| kept.id == id);
     let Some(found) = found else { return Ok(None) };
     let file = file(database, folder, &found);
     Ok((identity(&file)? == identity(database)?).then_some((found, file)))
@@ -89,7 +89,7 @@ pub fn open(file: &Path) -> Result<File> {
     File::open(file).map_err(broken(file, "kann nicht gelesen werden"))
 }
 
-pub fn delete(kept: &Kept, file: &Path) -> Result<()> {
+pub fn delete(kept: &StoredBackup, file: &Path) -> Result<()> {
     if !kept.is_by_hand {
         return Err(Failure::Broken(format!("{} entstand von selbst und geht von selbst", file.display())));
     }
