@@ -172,12 +172,6 @@ pub fn imports(tx: &Tx<'_>, at_most: i64) -> Result<Vec<Entry>> {
     tx.all(&statement, named_params! {":at_most": at_most}, entry)
 }
 
-/// When the newest row was written; none if there is none.
-pub fn newest(connection: &Connection) -> Result<Option<Instant>> {
-    let newest = "select am from verwaltung order by nr desc limit 1";
-    Ok(connection.query_row(newest, [], |row| row.get(0)).optional()?)
-}
-
 /// Drops some of the oldest rows that are older than they must be kept. As the law does, years count from the end of one.
 pub fn drop_old(connection: &Connection, now: Instant) -> Result<()> {
     let oldest = "select am from verwaltung order by nr limit 1";

@@ -196,32 +196,67 @@ impl Chain {
         is_sealed: bool,
         mut look: impl FnMut(&Row<'_>) -> Result<Option<String>>,
     ) -> Result<Proof> {
-        let name = self.name;
-        let altered = format!("das Ende der {name} wurde geändert");
-        let Ok(head) = self.head(connection) else { return Ok(Err(altered)) };
-        let Some(head) = head else { return Ok(Err(format!("das Ende der {name} wurde entfernt"))) };
+        let end = |what: &str| format!("das Ende der {} wurde {what}", self.name);
+        let Ok(head) = self.head(connection) else { return Ok(Err(end("geändert"))) };
+        let Some(head) = head else { return Ok(Err(end("entfernt"))) };
         let mut statement = connection.prepare(self.rows)?;
         let mut rows = statement.query([])?;
         let mut last = Seen { number: head.dropped, pruefsumme: head.dropped_pruefsumme, day: None };
         while let Some(row) = rows.next()? {
-            match last.next(row, &head, is_sealed)? {
-                Ok(next) => last = next,
-                Err((which, what)) => return Ok(Err(format!("Zeile {which} der {name} wurde {what}"))),
+            let mut wrong = self.follow(&mut last, row, &head, is_sealed)?;
+            if wrong.is_none() {
+                wrong = look(row)?;
             }
-            if let Some(what) = look(row)? {
-                return Ok(Err(what));
+            if let Some(wrong) = wrong {
+                return Ok(Err(wrong));
             }
         }
         if last.number < head.last {
-            let (which, what) = last.removed_until(head.last);
-            return Ok(Err(format!("Zeile {which} der {name} wurde {what}")));
+            return Ok(Err(self.removed(&last, head.last)));
         }
         let is_end = (last.number, last.pruefsumme) == (head.last, head.pruefsumme);
         if is_end && (head.holds || !is_sealed) {
             return Ok(Ok(head.last - head.dropped));
         }
         let Head { last, dropped, .. } = head;
-        Ok(Err(format!("{altered}: vielleicht fehlen Zeilen nach Zeile {last} oder bis Zeile {dropped}")))
+        let what = format!("geändert: vielleicht fehlen Zeilen nach Zeile {last} oder bis Zeile {dropped}");
+        Ok(Err(end(&what)))
+    }
+
+    /// Goes on to the next row; what is wrong with it, in words.
+    fn follow(&self, last: &mut Seen, row: &Row<'_>, head: &Head, is_sealed: bool) -> Result<Option<String>> {
+        let number: i64 = row.get(0)?;
+        // A value of another type than ours was altered, too.
+        let day = row.get(3).unwrap_or(None);
+        let was = |what: &str| {
+            let day = in_words(" (vom ", day);
+            Ok(Some(format!("Zeile {number} der {} wurde {what}{day}", self.name)))
+        };
+        if number <= last.number || number > head.last {
+            return was("eingefügt");
+        }
+        if number > last.number.saturating_add(1) {
+            return Ok(Some(self.removed(last, number - 1)));
+        }
+        let mut content = Content::with_room();
+        content.number(number);
+        for at in FIRST..row.as_ref().column_count() {
+            content.value(row.get_ref(at)?);
+        }
+        let pruefsumme = link(last.pruefsumme, &content);
+        let has_seal = number <= head.unsealed || !is_sealed || row.get(2)?;
+        if row.get(1) != Ok(pruefsumme) || !has_seal {
+            return was("geändert");
+        }
+        *last = Seen { number, pruefsumme, day };
+        Ok(None)
+    }
+
+    /// The rows behind this one up to another are gone.
+    fn removed(&self, last: &Seen, until: i64) -> String {
+        let first = last.number.saturating_add(1);
+        let rows = if first == until { first.to_string() } else { format!("{first} bis {until}") };
+        format!("Zeile {rows} der {} wurde entfernt{}", self.name, in_words(" (nach einer vom ", last.day))
     }
 }
 
@@ -232,47 +267,8 @@ struct Seen {
     day: Option<i64>,
 }
 
-impl Seen {
-    /// The row behind it; else which one is wrong, and what was done to it.
-    fn next(
-        &self,
-        row: &Row<'_>,
-        head: &Head,
-        is_sealed: bool,
-    ) -> Result<std::result::Result<Seen, (String, String)>> {
-        let number: i64 = row.get(0)?;
-        // A value of another type than ours was altered, too.
-        let day = row.get(3).unwrap_or(None);
-        let is = |what: &str| {
-            let day = day.map_or_else(String::new, |day| format!(" (vom {})", Day::of_number(day)));
-            Ok(Err((number.to_string(), format!("{what}{day}"))))
-        };
-        if number <= self.number || number > head.last {
-            return is("eingefügt");
-        }
-        if number > self.number.saturating_add(1) {
-            return Ok(Err(self.removed_until(number - 1)));
-        }
-        let mut content = Content::with_room();
-        content.number(number);
-        for at in FIRST..row.as_ref().column_count() {
-            content.value(row.get_ref(at)?);
-        }
-        let pruefsumme = link(self.pruefsumme, &content);
-        let has_seal = number <= head.unsealed || !is_sealed || row.get(2)?;
-        match row.get(1) == Ok(pruefsumme) && has_seal {
-            true => Ok(Ok(Seen { number, pruefsumme, day })),
-            false => is("geändert"),
-        }
-    }
-
-    fn removed_until(&self, last: i64) -> (String, String) {
-        let first = self.number.saturating_add(1);
-        let which = if first == last { first.to_string() } else { format!("{first} bis {last}") };
-        let day =
-            self.day.map_or_else(String::new, |day| format!(" (nach einer vom {})", Day::of_number(day)));
-        (which, format!("entfernt{day}"))
-    }
+fn in_words(before: &str, day: Option<i64>) -> String {
+    day.map_or_else(String::new, |day| format!("{before}{})", Day::of_number(day)))
 }
 
 /// Lets all chains be sealed from here on: what is there already is proved by checksums alone.

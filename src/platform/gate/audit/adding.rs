@@ -16,9 +16,9 @@ pub const CHAIN: Chain = Chain {
           status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, code)
         values (?1, ?2, kurzsiegel('audit', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
           ?18)",
-    rows: "select a.nr, a.pruefsumme, a.mac is kurzsiegel('audit', a.nr, a.pruefsumme), a.tag, a.am, a.request_id, a.key_id,
-          a.tenant_id, a.adresse, a.methode, a.route_id, a.pfad, a.status, a.dauer_us, a.bytes_ein, a.bytes_aus, a.subjekt,
-          a.anzahl, a.person, a.code, r.methode || ' ' || r.muster
+    rows: "select a.nr, a.pruefsumme, a.mac is kurzsiegel('audit', a.nr, a.pruefsumme), a.tag, a.am, a.request_id,
+          a.key_id, a.tenant_id, a.adresse, a.methode, a.route_id, a.pfad, a.status, a.dauer_us, a.bytes_ein,
+          a.bytes_aus, a.subjekt, a.anzahl, a.person, a.code, r.methode || ' ' || r.muster
         from audit a left join route r on r.id = a.route_id order by a.nr",
 };
 

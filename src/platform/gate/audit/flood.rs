@@ -49,8 +49,8 @@ pub fn close_past(adding: &mut Adding<'_>, connection: &Connection, now: Instant
     let this_minute = now.millis().div_euclid(MINUTE_MILLIS);
     let over = format!(
         "select {} from (
-           select am, request_id, nullif(key_id, '') as key_id, tenant_id, adresse, methode, null as route_id, pfad, status,
-             0 as dauer_us, 0 as bytes_ein, 0 as bytes_aus, null as subjekt, anzahl, null as person, code
+           select am, request_id, nullif(key_id, '') as key_id, tenant_id, adresse, methode, null as route_id, pfad,
+             status, 0 as dauer_us, 0 as bytes_ein, 0 as bytes_aus, null as subjekt, anzahl, null as person, code
            from audit_flut where minute <> ?1 order by minute, adresse, audit_flut.key_id) a",
         Row::COLUMNS
     );

@@ -1,13 +1,12 @@
 //! The audit log for a person: rows with names instead of numbers.
 
+use rusqlite::Connection;
 use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::platform::db::record::record;
 use crate::platform::failure::Result;
-use crate::platform::gate::administration;
 use crate::rules::day::{Day, Instant};
 
 record! {
@@ -84,13 +83,10 @@ pub fn of_clock(newest: Instant, now: Instant) -> Option<(bool, String)> {
 
 /// When the newest row of both logs was written; none if there is none.
 pub fn newest_of_both(connection: &Connection) -> Result<Option<Instant>> {
-    Ok(newest(connection)?.max(administration::newest(connection)?))
-}
-
-/// When the newest row was written; none if there is none.
-fn newest(connection: &Connection) -> Result<Option<Instant>> {
-    let statement = "select am from audit where tag = (select max(tag) from audit) order by nr desc limit 1";
-    Ok(connection.query_row(statement, [], |row| row.get(0)).optional()?)
+    let newest = "select max(am) from (
+          select * from (select am from audit where tag = (select max(tag) from audit) order by nr desc limit 1)
+          union all select * from (select am from verwaltung order by nr desc limit 1))";
+    Ok(connection.query_row(newest, [], |row| row.get(0))?)
 }
 
 /// Hands the rows to `show`, the newest first: by when the request came, because reads and refusals are numbered only
