@@ -237,8 +237,8 @@ fn a_database_without_its_secret_is_served_and_begins_anew() {
     }
 }
 
-/// As a command leaves it that is killed when it has made the database and not yet the secret: what others wrote then has
-/// no seals, and the log that begins later has.
+/// As a command leaves it that is killed when it has made the database and not yet the secret: what others
+/// wrote then has no seals, and the log that begins later has.
 #[test]
 fn a_database_that_was_used_before_it_had_a_secret_is_sealed_from_its_first_start_on() {
     let folder = Folder::new();

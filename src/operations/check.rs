@@ -56,8 +56,8 @@ pub fn steps() -> usize {
     checks().count() + 6
 }
 
-/// Runs every check on one snapshot of a connection that seals with this secret. `began` gets the name of each before it
-/// runs; a failure of it ends the run.
+/// Runs every check on one snapshot of a connection that seals with this secret. `began` gets the name of each
+/// before it runs; a failure of it ends the run.
 pub fn check(
     connection: &mut Connection,
     secret: Option<&Secret>,
@@ -113,7 +113,8 @@ fn contents(
     clock: &Clock,
     began: impl Fn(&str) -> Result<()>,
 ) -> Result<Vec<CheckLine>> {
-    let files = "PDF, Anhänge, Dateien für DATEV und der Kassen und der Verlauf von Partnern sind, was ihr sha256 nennt";
+    let files = "PDF, Anhänge, Dateien für DATEV und der Kassen und der Verlauf von Partnern sind, was ihr \
+         sha256 nennt";
     began(files)?;
     let altered = first(connection, clock, |tx| {
         for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {

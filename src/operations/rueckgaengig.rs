@@ -1,8 +1,9 @@
-//! An import is taken back (D22): the records that it made are deleted, those that it changed are what they were before.
+//! An import is taken back (D22): the records that it made are deleted, those that it changed are what they
+//! were before.
 //!
-//! The transaction of an import, or of a part of one, is the only one that writes meanwhile: its rows in the feed of changes
-//! (D28) have numbers without a gap, and the administration log keeps the first and the last. What a record was before, its
-//! history says.
+//! The transaction of an import, or of a part of one, is the only one that writes meanwhile: its rows in the
+//! feed of changes (D28) have numbers without a gap, and the administration log keeps the first and the last.
+//! What a record was before, its history says.
 
 use std::time::{Duration, Instant as Moment};
 
@@ -47,19 +48,21 @@ pub fn can_be_taken_back(event: &AdminEvent) -> bool {
 /// The import of this company with a number.
 pub fn find(tx: &Tx<'_>, nr: i64) -> Result<Entry> {
     let message = format!(
-        "Einen Import {nr} hat diese Firma nicht. Die Nummer sagt der Import am Ende, und die Seite Import des Leitstands."
+        "Einen Import {nr} hat diese Firma nicht. Die Nummer sagt der Import am Ende, und die Seite Import des \
+             Leitstands."
     );
     Ok(administration::import(tx, nr)?.ok_or_else(|| Refusal::new(Code::NichtGefunden, message))?)
 }
 
-/// Takes an import back, as far as that goes. All of it is taken back or nothing: [`Report::refuse`] says whether that may be
-/// kept. It is refused once it has held the writer for `at_most`.
+/// Takes an import back, as far as that goes. All of it is taken back or nothing: [`Report::refuse`] says
+/// whether that may be kept. It is refused once it has held the writer for `at_most`.
 pub fn take_back(tx: &WriteTx<'_>, import: &Entry, at_most: Option<Duration>) -> Result<Report> {
     let who = import.akteur.key_id();
     let (began, mut report) = (Moment::now(), Report::default());
     for row in rows(tx, import)?.iter().rev() {
         if at_most.is_some_and(|at_most| began.elapsed() > at_most) {
-            let message = "Das hielte alle auf, die gerade speichern. Bitte den Server anhalten und auf der Kommandozeile mit \
+            let message = "Das hielte alle auf, die gerade speichern. Bitte den Server anhalten und auf der \
+                 Kommandozeile mit \
                            `partnerd import rueckgaengig` zurücknehmen.";
             return Err(Refusal::new(Code::NichtVerfuegbar, message).into());
         }
@@ -107,7 +110,8 @@ pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
     let kind = event.gegenstand.id.as_deref().unwrap_or_default();
     if !KINDS.contains(&kind) {
         return refuse(format!(
-            "Ein Import von {kind} lässt sich nicht zurücknehmen: Nur {} haben einen Verlauf, der sagt, was vorher galt. Bitte die \
+            "Ein Import von {kind} lässt sich nicht zurücknehmen: Nur {} haben einen Verlauf, der sagt, was \
+                 vorher galt. Bitte die \
              Datei berichtigen und noch einmal importieren, oder die Sicherung von davor zurückspielen.",
             KINDS.join(", ")
         ));
@@ -116,7 +120,8 @@ pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
     let range = range.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     let Some((first, last)): Option<(i64, i64)> = range else {
         return refuse(format!(
-            "Beim Import {nr} steht nicht, welche Datensätze er geändert hat: Er hat keine geändert, oder er ist von vor der \
+            "Beim Import {nr} steht nicht, welche Datensätze er geändert hat: Er hat keine geändert, oder er \
+                 ist von vor der \
              Fassung, die das festhält."
         ));
     };
@@ -127,7 +132,8 @@ pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
     })?;
     if rows.len() as i64 != last - first + 1 {
         return refuse(format!(
-            "Was der Import {nr} geändert hat, ist nicht mehr vollständig verzeichnet: Das bleibt {} Tage, und nicht über das \
+            "Was der Import {nr} geändert hat, ist nicht mehr vollständig verzeichnet: Das bleibt {} Tage, und \
+                 nicht über das \
              Leeren einer Testfirma hinaus.",
             feed::DAYS
         ));
@@ -182,8 +188,8 @@ fn refuse_where(is_so: bool, message: &str) -> Checked<()> {
     if is_so { Err(Refusal::new(Code::WertUngueltig, message)) } else { Ok(()) }
 }
 
-/// Whether the transaction of a row made its record: partners have a version in it, ids begin with the instant at which they
-/// were made.
+/// Whether the transaction of a row made its record: partners have a version in it, ids begin with the instant
+/// at which they were made.
 fn is_made_by(row: &FeedEntry) -> bool {
     let made = row.id.get_timestamp().map(|made| made.to_unix());
     let made = made.map(|(seconds, nanos)| seconds as i64 * 1_000 + i64::from(nanos) / 1_000_000);

@@ -1,4 +1,5 @@
-//! Since when a database is sealed (`platform::db::proof::seal`): the secret is made, and the chains begin, when there is none.
+//! Since when a database is sealed (`platform::db::proof::seal`): the secret is made, and the chains begin,
+//! when there is none.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -125,7 +125,8 @@ codes! {
     NichtVerfuegbar = "NICHT_VERFUEGBAR":
         "Der Dienst kann gerade nicht; es wurde nichts gespeichert, bitte wiederholen.";
     AusgangUnbekannt = "AUSGANG_UNBEKANNT":
-        "Ob etwas gespeichert wurde, ist nicht bekannt; bitte mit derselben external_ref oder demselben Idempotency-Key wiederholen.";
+        "Ob etwas gespeichert wurde, ist nicht bekannt; bitte mit derselben external_ref oder demselben \
+             Idempotency-Key wiederholen.";
     BonMehrdeutig = "BON_MEHRDEUTIG": "Mehrere Kassen haben einen Bon mit dieser Nummer.";
     ApiKeyAbgelaufen = "API_KEY_ABGELAUFEN": "Der Schlüssel ist richtig, sein letzter Tag aber vorbei.";
     ApiKeyDeaktiviert = "API_KEY_DEAKTIVIERT": "Der Schlüssel ist richtig, aber abgeschaltet.";

@@ -130,7 +130,8 @@ fn line_of<'l, T>(
     })
 }
 
-/// Records one line. `split` holds the positions whose parts this request has replaced; `inputs` still has the old ones.
+/// Records one line. `split` holds the positions whose parts this request has replaced; `inputs` still has the
+/// old ones.
 fn note_input(
     tx: &WriteTx<'_>,
     inputs: &[PaInput],

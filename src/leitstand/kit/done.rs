@@ -28,8 +28,8 @@ pub type Hashed = Box<dyn FnOnce() -> Result<InstallationChange> + Send>;
 /// What is written before an e-mail goes.
 pub type Begun = Box<dyn Fn(&WriteTx<'_>) -> Result<()> + Send>;
 
-/// An e-mail that a form asks for: what is written before it goes, nothing where that is none's business, and how it goes,
-/// on a thread that may wait for a mail server; what is written then says what became of it.
+/// An e-mail that a form asks for: what is written before it goes, nothing where that is none's business, and
+/// how it goes, on a thread that may wait for a mail server; what is written then says what became of it.
 pub struct Outgoing {
     pub begun: Option<Begun>,
     pub send: Box<dyn FnOnce() -> FirmaChange + Send>,

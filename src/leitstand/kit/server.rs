@@ -146,8 +146,8 @@ impl Leitstand {
         self.show(context).await
     }
 
-    /// Shows a page: on a thread of the sockets, where it computes much on one that serves none, and where it takes long on
-    /// the slow lane.
+    /// Shows a page: on a thread of the sockets, where it computes much on one that serves none, and where it
+    /// takes long on the slow lane.
     async fn show(&self, context: &mut PageContext) -> Result<Reply> {
         let Request { method, headers, path, .. } = &*context.request;
         if method == "GET" && !headers.contains_key(LIVE_HEADER) {
@@ -169,8 +169,8 @@ impl Leitstand {
         Ok(self.shown(context, shown?))
     }
 
-    /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing itself: not what
-    /// a form came to, nor why it was refused.
+    /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing
+    /// itself: not what a form came to, nor why it was refused.
     fn shown(&self, context: &mut PageContext, reply: Reply) -> Reply {
         let to = reply.headers.iter().find(|(name, _)| *name == "location").map(|(_, to)| to);
         match (context.page_request.refusal.take(), to) {
@@ -191,8 +191,8 @@ impl Leitstand {
         }
     }
 
-    /// Answers with the number of the newest change once it is another than the page knows. After each wait the request is
-    /// let in anew: who was locked meanwhile learns nothing.
+    /// Answers with the number of the newest change once it is another than the page knows. After each wait
+    /// the request is let in anew: who was locked meanwhile learns nothing.
     async fn news(&self, context: &mut PageContext, client: &Client) -> Result<Reply> {
         let gate = &self.app.gate;
         let (mut waiting, mut is_last) = (None, false);
@@ -263,8 +263,8 @@ impl Leitstand {
         on_cpu_pool(drawn).await?
     }
 
-    /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of what is kept
-    /// is part of it. None where a step of the form is to be shown.
+    /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of
+    /// what is kept is part of it. None where a step of the form is to be shown.
     async fn carry_out(&self, context: &mut PageContext) -> Result<Option<Done>> {
         let change = match prepared(context).await? {
             Prepared::Change(change) => change,
@@ -286,7 +286,8 @@ impl Leitstand {
         Ok(Some(done))
     }
 
-    /// Has an e-mail sent on a thread that serves no sockets and holds neither reader nor writer; what is to be written of it.
+    /// Has an e-mail sent on a thread that serves no sockets and holds neither reader nor writer; what is to
+    /// be written of it.
     async fn sent(&self, context: &PageContext) -> Result<FirmaChange> {
         let (gate, firma) = (&self.app.gate, context.page_request.firma_id());
         let is_full = || Failure::Busy("other e-mails are on their way".into());
@@ -373,7 +374,8 @@ impl Leitstand {
         }
     }
 
-    /// The answer with its share of the memory; a refusal where there is no room for it, unless its form was carried out.
+    /// The answer with its share of the memory; a refusal where there is no room for it, unless its form was
+    /// carried out.
     fn reserve(&self, context: &PageContext, reply: Reply) -> Reply {
         let reserved = reserve(reply, memory(&context.page_request), &context.account(), !context.needs_row);
         reserved.unwrap_or_else(|| frame::busy(&context.request))

@@ -1,5 +1,5 @@
-//! Settlement in the browser: what is owed to each supplier, his notes ticked, all rows before anything is written; and the
-//! calculator for the telephone.
+//! Settlement in the browser: what is owed to each supplier, his notes ticked, all rows before anything is
+//! written; and the calculator for the telephone.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -75,7 +75,8 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let body = html! {
         p.actions { @for one in Abrechnungsart::ALL { a.button href=(to(*one)) aria-current=[(*one == art).then_some("page")] { (word(*one)) } } }
         (restriction(request, db, kontrakt)?)
-        @if scheine.count > i64::from(ROWS) { p.note { "Es sind mehr als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten. Andere zeigt ein Zeitraum." } }
+        @if scheine.count > i64::from(ROWS) { p.note { "Es sind mehr \
+             als " (number(ROWS)) " Annahmescheine; gezeigt sind die neuesten. Andere zeigt ein Zeitraum." } }
         (result(request))
         @if shown.is_empty() { p { "Hier gibt es nichts abzurechnen." } }
         @else if request.may_change() { (settle_form(request, art, shown)) }
@@ -122,7 +123,8 @@ fn suppliers(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     };
     let body = html! {
         p.actions { a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" } }
-        (crate::leitstand::kit::parts::linked("Offene Annahmescheine", "Alle Annahmescheine sind abgerechnet.", &owed, to)
+        (crate::leitstand::kit::parts::linked("Offene Annahmescheine", "Alle Annahmescheine sind \
+             abgerechnet.", &owed, to)
             .text("Lieferant", |row| or_blank(&row.partner_name))
             .text("Kontrakt", |row| or_blank(&row.kontrakt_nr))
             .numbers("Scheine", |row| number(row.anzahl))
@@ -255,7 +257,8 @@ pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let gone = || Failure::not_found("Diese Abrechnung");
     let (id, nummer) = schein.abrechnung_id.zip(schein.abrechnung_beleg_nummer).ok_or_else(gone)?;
     let inside = html! {
-        p { (nummer) " wird storniert und neu angelegt: über dieselben Annahmescheine und zu denselben Preisen, mit den neuesten Messwerten. Beides geschieht, oder keines." }
+        p { (nummer) " wird storniert und neu angelegt: über dieselben Annahmescheine und zu denselben \
+             Preisen, mit den neuesten Messwerten. Beides geschieht, oder keines." }
         input type="hidden" name="abrechnung" value=(id);
         (field(request, "grund", "Grund", "text", "", "off"))
     };
@@ -360,7 +363,8 @@ pub fn calculate(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             button type="submit" { "Rechnen" }
         }
         @if let Some(gueltig) = &gueltig {
-            @if request.param("menge_kg").is_empty() { p { "Gerechnet wird, sobald ein Gewicht dasteht. Leer bleibt, was nicht gemessen wurde." } }
+            @if request.param("menge_kg").is_empty() { p { "Gerechnet wird, sobald ein Gewicht dasteht. Leer \
+                 bleibt, was nicht gemessen wurde." } }
             @else { (calculated(request, db, gueltig, &asked)?) }
         }
     };

@@ -167,12 +167,14 @@ pub fn taken_back(tx: &Tx<'_>, nr: i64) -> Result<Option<Instant>> {
 /// The newest imports of this company, and those that were taken back.
 pub fn imports(tx: &Tx<'_>, at_most: i64) -> Result<Vec<Entry>> {
     let statement = format!(
-        "{SELECT} where nr > (select max(nr) from verwaltung) - {LOOKED_AT} and {IMPORT} order by nr desc limit :at_most"
+        "{SELECT} where nr > (select max(nr) from verwaltung) - {LOOKED_AT} and {IMPORT} order by nr desc \
+             limit :at_most"
     );
     tx.all(&statement, named_params! {":at_most": at_most}, entry)
 }
 
-/// Drops some of the oldest rows that are older than they must be kept. As the law does, years count from the end of one.
+/// Drops some of the oldest rows that are older than they must be kept. As the law does, years count from the
+/// end of one.
 pub fn drop_old(connection: &Connection, now: Instant) -> Result<()> {
     let oldest = "select am from verwaltung order by nr limit 1";
     let oldest: Option<Instant> = connection.query_row(oldest, [], |row| row.get(0)).optional()?;

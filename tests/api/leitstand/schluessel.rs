@@ -359,7 +359,8 @@ fn days_with_too_many_requests_are_not_counted() {
     let rows = |first: i64, last: i64| {
         write(&format!(
             "with recursive n (nr) as (select {first} union all select nr + 1 from n where nr < {last})
-             insert into audit (nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, dauer_us, bytes_ein,
+             insert into audit (nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, \
+                  dauer_us, bytes_ein,
                bytes_aus, anzahl, pruefsumme)
              select nr, 20641 * 86400000, randomblob(16), iif(nr = 0, 1, 2), 'k', '::1', 'GET', '/x', 200, 1, 0, 0, 3,
                zeroblob(32) from n"

@@ -262,7 +262,8 @@ fn where_too_much_happened_it_is_said_how_far_back_refused_requests_were_looked_
              insert into audit (nr, am, request_id, tenant_id, key_id, adresse, methode, pfad, status, code, dauer_us,
                bytes_ein, bytes_aus, anzahl, pruefsumme)
              select nr, 20643 * 86400000 + 8 * 3600000, randomblob(16), 1, 'k', '::1', 'GET', '/refused',
-               iif(nr = -{others}, 403, 200), iif(nr = -{others}, 'SCOPE_FEHLT', null), 1, 0, 0, 1, zeroblob(32) from n",
+               iif(nr = -{others}, 403, 200), iif(nr = -{others}, 'SCOPE_FEHLT', null), 1, 0, 0, 1, \
+                    zeroblob(32) from n",
         ));
         browser.get("/leitstand/f/1/abgelehnt")
     };

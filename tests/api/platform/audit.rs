@@ -83,7 +83,8 @@ fn whatever_is_altered_removed_or_inserted_is_named() {
         format!(
             "insert into audit (nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code,
                dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, pruefsumme, mac)
-             select {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code, dauer_us,
+             select {number}, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, \
+                  code, dauer_us,
                bytes_ein, bytes_aus, subjekt, anzahl, person, pruefsumme, mac from audit where nr = 10"
         )
     };

@@ -208,15 +208,18 @@ fn attacks_on_the_log() -> Vec<Attack> {
         ("all days but the last are dropped", altered_end(), false, sql(&format!(
             "{}; update kette set ab_tag = (select max(tag) - 1 from audit) where name = 'audit'", cut_until(2 * ROWS),
         ))),
-        ("days are said to have been dropped", altered_end(), false, sql("update kette set ab_tag = 1 where name = 'audit'")),
-        ("a day in the middle is removed, and the next one chained to the one before it", altered(ROWS + 1, "10"), false,
+        ("days are said to have been dropped", altered_end(), false, sql("update kette set ab_tag = 1 where \
+             name = 'audit'")),
+        ("a day in the middle is removed, and the next one chained to the one before \
+             it", altered(ROWS + 1, "10"), false,
          Box::new(|forger| forger.rewrite(ROWS + 1, |rows| drop(rows.drain(..ROWS as usize))))),
         ("the last day is removed", altered_end(), false, sql(&cut_behind(2 * ROWS))),
         ("the whole log is removed", altered_end(), false, sql(
             "delete from audit; update kette set letzte_nr = 0, pruefsumme = zeroblob(32) where name = 'audit'",
         )),
         ("the whole log is dropped", altered_end(), false, sql(&cut_until(LAST))),
-        ("the whole log is removed with its head", "das Ende der Kette der Anfragen wurde entfernt".to_owned(), true, sql(
+        ("the whole log is removed with its head", "das Ende der Kette der Anfragen wurde \
+             entfernt".to_owned(), true, sql(
             "delete from audit; delete from kette where name = 'audit'",
         )),
         ("the whole log and all seals are removed", no_seals(), false, sql(
@@ -224,7 +227,8 @@ fn attacks_on_the_log() -> Vec<Attack> {
              delete from siegel_beginn; update nachweis set mac = null; update kette set mac = null",
         )),
         ("all seals are removed", no_seals(), false, sql(
-            "delete from siegel_beginn; update audit set mac = null; update nachweis set mac = null; update kette set mac = null",
+            "delete from siegel_beginn; update audit set mac = null; update nachweis set mac = null; update \
+                 kette set mac = null",
         )),
         ("a row is altered and all behind it chained anew", altered(15, "09"), false, Box::new(|forger| {
             forger.rewrite(15, |rows| rows[0].pfad = "/api/v1/artikel".to_owned());
@@ -240,7 +244,8 @@ fn attacks_on_the_log() -> Vec<Attack> {
             forger.add(&forger.rows(1)[..1]);
         })),
         ("a row is altered and has the seals of before", altered(LAST, "10"), false, Box::new(|forger| {
-            forger.sql("create table seals as select nr, mac from audit; create table heads as select name, mac from kette");
+            forger.sql("create table seals as select nr, mac from audit; create table heads as select name, \
+                 mac from kette");
             forger.rewrite(LAST, |rows| rows[0].status = 418);
             forger.sql("update audit set mac = (select s.mac from seals s where s.nr = audit.nr);
                         update kette set mac = (select h.mac from heads h where h.name = kette.name);
@@ -271,7 +276,10 @@ fn attacks_on_the_log() -> Vec<Attack> {
     ]
 }
 
-fn attacks_on_documents() -> Vec<(&'static str, &'static str, bool, Box<dyn Fn(&Forger)>)> {
+/// What somebody does, what the proof says of it, whether it needs no secret to be seen, and how it is done.
+type DocumentAttack = (&'static str, &'static str, bool, Box<dyn Fn(&Forger)>);
+
+fn attacks_on_documents() -> Vec<DocumentAttack> {
     let newest = |change: &str| sql(&format!("update beleg set {change} where {NEWEST}"));
     vec![
         ("the newest final document is altered", "wurde geändert", true,
@@ -280,16 +288,20 @@ fn attacks_on_documents() -> Vec<(&'static str, &'static str, bool, Box<dyn Fn(&
             // The evidence keeps the row of the first time; a second one comes behind it.
             refinalise(forger, "");
         })),
-        ("and what the evidence had of it is removed", "der Kette der Nachweise wurde geändert", false, Box::new(|forger| {
-            refinalise(forger, "delete from beleg_pdf where beleg_id = (select max(id) from beleg where ereignis_am is not null);
+        ("and what the evidence had of it is removed", "der Kette der Nachweise wurde \
+             geändert", false, Box::new(|forger| {
+            refinalise(forger, "delete from beleg_pdf where beleg_id = (select max(id) from beleg where \
+                 ereignis_am is not null);
                delete from nachweis where nr >= (select min(nr) from nachweis n
                  where n.id = (select max(id) from beleg where ereignis_am is not null));
                update kette set letzte_nr = (select max(nr) from nachweis),
                  pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1) where name = 'nachweis';");
         })),
-        ("the state of a final document is altered", "der Stand jedes abgeschlossenen Belegs folgt aus seinem Verlauf", true,
+        ("the state of a final document is altered", "der Stand jedes abgeschlossenen Belegs folgt aus seinem \
+             Verlauf", true,
          newest("status = 'erledigt'")),
-        ("a change is not in the history", "jede Änderung eines Belegs steht in seinem Verlauf", true, newest("version = version + 1")),
+        ("a change is not in the history", "jede Änderung eines Belegs steht in seinem \
+             Verlauf", true, newest("version = version + 1")),
         ("the content of a PDF is replaced", "der Inhalt von PDF", true,
          sql("update beleg_pdf set inhalt = x'255044462d' where rowid = 1")),
         ("a PDF is replaced by another one with its sha256", "wurde geändert", true, sql(
@@ -302,21 +314,26 @@ fn attacks_on_documents() -> Vec<(&'static str, &'static str, bool, Box<dyn Fn(&
                from beleg_pdf where rowid = 1",
         )),
         ("a PDF is deleted with its evidence", "der Kette der Nachweise wurde entfernt", true, sql(
-            "delete from nachweis where id = (select id from beleg_pdf where rowid = 1); delete from beleg_pdf where rowid = 1",
+            "delete from nachweis where id = (select id from beleg_pdf where rowid = 1); delete from beleg_pdf \
+                 where rowid = 1",
         )),
-        ("the last PDF is deleted, and the end of the evidence cut", "das Ende der Kette der Nachweise wurde geändert", false, sql(
+        ("the last PDF is deleted, and the end of the evidence \
+             cut", "das Ende der Kette der Nachweise wurde geändert", false, sql(
             "delete from beleg_pdf where id = (select id from nachweis where art = 'pdf' order by nr desc limit 1);
              delete from nachweis where nr >= (select max(nr) from nachweis where art = 'pdf');
              update kette set letzte_nr = (select max(nr) from nachweis),
                pruefsumme = (select pruefsumme from nachweis order by nr desc limit 1) where name = 'nachweis'",
         )),
         ("a version of the history is replaced", "Stand 1 von Beleg", true,
-         sql("update beleg_verlauf set beleg = replace(beleg, '\"status\":\"offen\"', '\"status\":\"final\"') where rowid = 1")),
+         sql("update beleg_verlauf set beleg = replace(beleg, '\"status\":\"offen\"', '\"status\":\"final\"') \
+              where rowid = 1")),
         ("the positions of a version are replaced", "Stand 1 von Beleg", true,
-         sql("update beleg_verlauf_positionen set positionen = replace(positionen, 'Fracht', 'Spende') where rowid = 1")),
+         sql("update beleg_verlauf_positionen set positionen = replace(positionen, 'Fracht', 'Spende') where \
+              rowid = 1")),
         ("the positions of a version are deleted", "Stand 1 von Beleg", true,
          sql("delete from beleg_verlauf_positionen where rowid = 1")),
-        ("a version of the history is deleted", "Stand 1 von Beleg", true, sql("delete from beleg_verlauf where rowid = 1")),
+        ("a version of the history is deleted", "Stand 1 von \
+             Beleg", true, sql("delete from beleg_verlauf where rowid = 1")),
         ("a version of the history is inserted", "wurde eingefügt", true, sql(
             "insert into beleg_verlauf select tenant_id, beleg_id, 77, am, key_id, aktion, beleg from beleg_verlauf
                where rowid = 1",
@@ -327,11 +344,13 @@ fn attacks_on_documents() -> Vec<(&'static str, &'static str, bool, Box<dyn Fn(&
          sql("update kunde_verlauf set key_id = 'x'")),
         ("a change of a partner is deleted", "Stand 2 von Partner", true, sql("delete from kunde_verlauf")),
         ("a change of a partner is inserted", "wurde eingefügt", true, sql(
-            "insert into kunde_verlauf select tenant_id, kunde_id, 77, am, key_id, felder, sha256 from kunde_verlauf limit 1",
+            "insert into kunde_verlauf select tenant_id, kunde_id, 77, am, key_id, felder, sha256 from \
+                 kunde_verlauf limit 1",
         )),
         ("an attachment is altered", "der Inhalt von Anhang", true,
          sql("update anhang set inhalt = x'00' where rowid = 1")),
-        ("an attachment has another name", "wurde geändert", true, sql("update anhang set dateiname = 'x.txt' where rowid = 1")),
+        ("an attachment has another name", "wurde geändert", true, sql("update anhang set dateiname = 'x.txt' \
+             where rowid = 1")),
         ("an attachment is deleted", "wurde entfernt", true, sql("delete from anhang where rowid = 1")),
         ("the whole evidence is removed", "das Ende der Kette der Nachweise wurde geändert", true, sql(
             "delete from nachweis; update kette set letzte_nr = 0, pruefsumme = zeroblob(32) where name = 'nachweis'",
@@ -481,7 +500,8 @@ fn what_was_removed_since_a_backup_is_found_against_it() {
         LAST + 1
     );
     assert!(said.contains(&missing), "{said}");
-    let columns = "nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code, dauer_us, bytes_ein,
+    let columns = "nr, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad, status, code, \
+         dauer_us, bytes_ein,
         bytes_aus, subjekt, anzahl, person, pruefsumme, mac";
     old.sql(&format!(
         "attach '{backup}' as b; delete from audit; insert into audit ({columns}) select {columns} from b.audit;

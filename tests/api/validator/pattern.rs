@@ -1,7 +1,6 @@
 //! Regular expressions for the whole of a text, with the constructs that patterns of the description have:
 //! characters, `\d`, classes, groups of alternatives and quantifiers.
 
-use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 pub struct Pattern(Vec<Piece>);
@@ -31,35 +30,37 @@ impl Pattern {
 
     pub fn is_match(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
-        after(&self.0, &text, 0).contains(&text.len())
+        begins(&self.0, &text, &|rest| rest.is_empty())
     }
 }
 
-/// Where a match that begins at a place can end. Every place is followed once, so that no text takes long.
-fn after(pieces: &[Piece], text: &[char], from: usize) -> BTreeSet<usize> {
-    pieces.iter().fold(BTreeSet::from([from]), |mut places, piece| {
-        let mut ends = if piece.least == 0 { places.clone() } else { BTreeSet::new() };
-        for times in 1..=piece.most {
-            places = places.iter().flat_map(|&place| piece.atom.after(text, place)).collect();
-            if times >= piece.least {
-                places.retain(|&place| ends.insert(place));
-            }
-            if places.is_empty() {
-                break;
-            }
-        }
-        ends
-    })
+/// Whether a text begins with the pieces, and then holds for what follows them. Each way to read the text is
+/// tried, the longest first; patterns of ours leave few.
+fn begins(pieces: &[Piece], text: &[char], then: &dyn Fn(&[char]) -> bool) -> bool {
+    match pieces {
+        [] => then(text),
+        [piece, others @ ..] => piece.begins(0, text, &|rest| begins(others, rest, then)),
+    }
 }
 
-impl Atom {
-    fn after(&self, text: &[char], from: usize) -> BTreeSet<usize> {
-        match self {
+impl Piece {
+    /// The same for one piece, whose group was read some times before the text.
+    fn begins(&self, times: usize, text: &[char], then: &dyn Fn(&[char]) -> bool) -> bool {
+        match &self.atom {
             Atom::Class(is_negated, ranges) => {
                 let has = |char| ranges.iter().any(|range| range.contains(char)) != *is_negated;
-                text.get(from).filter(|char| has(char)).map(|_| from + 1).into_iter().collect()
+                let most = text.iter().take(self.most).take_while(|char| has(char)).count();
+                (self.least..=most).rev().any(|count| then(&text[count..]))
             }
-            Atom::Group(choices) => choices.iter().flat_map(|pieces| after(pieces, text, from)).collect(),
+            Atom::Group(choices) => {
+                // A group that reads nothing is not read again for nothing.
+                let again = |rest: &[char]| {
+                    (rest.len() < text.len() || times < self.least) && self.begins(times + 1, rest, then)
+                };
+                let is_longer =
+                    times < self.most && choices.iter().any(|pieces| begins(pieces, text, &again));
+                is_longer || times >= self.least && then(text)
+            }
         }
     }
 }
@@ -156,6 +157,7 @@ fn a_pattern_is_for_the_whole_of_a_text() {
         ("^(a|bc)(,(a|bc))*$", &["a", "bc,a,bc"], &["", "a,", "b", "abc"]),
         ("^[a-c-]{1,3}$", &["a-c"], &["", "aaaa", "d"]),
         ("^(a?)*(b*)+$", &["", "aab"], &["ba"]),
+        ("^(a?){2}(a|ab)(c|bcd)d*$", &["ac", "abcd", "aabc", "aaabcd"], &["", "ab", "aaaac"]),
         (r"^\\\(\$x{0}$", &[r"\($"], &[r"\($x"]),
     ];
     for (pattern, matching, others) in table {

@@ -1,7 +1,7 @@
-//! A chain of rows in a table of its own: each has `sha256(the one before ‖ its number ‖ its columns)`, so that none can
-//! be altered, removed or inserted without breaking what stands behind it. Its head, a row of `kette`, says between which
-//! rows the chain lies. It is sealed anew only where its seal holds: else what was altered meanwhile would be sealed with
-//! it.
+//! A chain of rows in a table of its own: each has `sha256(the one before ‖ its number ‖ its columns)`, so
+//! that none can be altered, removed or inserted without breaking what stands behind it. Its head, a row of
+//! `kette`, says between which rows the chain lies. It is sealed anew only where its seal holds: else what was
+//! altered meanwhile would be sealed with it.
 //!
 //! There are three: the log of requests (`gate::audit`), the administration log (`gate::administration`) and the
 //! evidence (`evidence`).
@@ -152,8 +152,8 @@ impl Chain {
         Ok(self.end(connection)?.map(words))
     }
 
-    /// Drops the oldest of the rows up to this one, all of which came before the end of a UTC day; how many. What is left
-    /// can still be proved.
+    /// Drops the oldest of the rows up to this one, all of which came before the end of a UTC day; how many.
+    /// What is left can still be proved.
     pub fn drop_some(&self, connection: &Connection, until: i64, day: i64) -> Result<i64> {
         let Some(head) = self.head(connection)? else { return Ok(0) };
         let number = until.min(head.dropped.saturating_add(DROPPED_AT_ONCE));

@@ -1,12 +1,13 @@
 //! Seals: MACs with a secret that is not in the database.
 //!
 //! A checksum finds what was altered by somebody who did not compute it anew; a seal also finds what somebody altered
-//! who did. The secret stands in the file `<database>-secret`, readable for its owner alone. Whoever has both can forge.
+//! who did. The secret stands in the file `<database>-secret`, readable for its owner alone. Whoever has both
+//! can forge.
 //!
 //! Every connection that writes has two SQL functions, so that a seal is made by the statement that writes what it
 //! seals: `siegel(label, value, …)`, HMAC-SHA256, for heads of chains, and `kurzsiegel(label, value, …)`, SipHash-2-4
-//! of 128 bits, which costs a tenth, for rows: what binds a row is the sealed head of its chain, its own seal says which
-//! one was altered. Without a secret both are null.
+//! of 128 bits, which costs a tenth, for rows: what binds a row is the sealed head of its chain, its own seal
+//! says which one was altered. Without a secret both are null.
 
 use std::fs;
 use std::hash::Hasher;

@@ -165,7 +165,8 @@ pub fn settle(database: &Path, is_ours: bool) -> Result<()> {
     match is_done || !is_ours {
         true => Ok(()),
         false => Err(Failure::Broken(format!(
-            "ein anderes Programm liest {}, und was der letzte Lauf in -wal ließ, kann nicht übernommen werden: es beenden",
+            "ein anderes Programm liest {}, und was der letzte Lauf in -wal ließ, kann nicht übernommen \
+                 werden: es beenden",
             database.display()
         ))),
     }

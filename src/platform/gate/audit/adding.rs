@@ -12,7 +12,8 @@ use crate::platform::failure::Result;
 pub const CHAIN: Chain = Chain {
     table: "audit",
     name: "Kette der Anfragen",
-    insert: "insert into audit (nr, pruefsumme, mac, am, request_id, key_id, tenant_id, adresse, methode, route_id, pfad,
+    insert: "insert into audit (nr, pruefsumme, mac, am, request_id, key_id, tenant_id, adresse, methode, \
+         route_id, pfad,
           status, dauer_us, bytes_ein, bytes_aus, subjekt, anzahl, person, code)
         values (?1, ?2, kurzsiegel('audit', ?1, ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
           ?18)",

@@ -1,5 +1,5 @@
-//! Since when the chains are sealed, and with which secret. Each beginning is a row that names its secret; what is older
-//! is proved by checksums alone.
+//! Since when the chains are sealed, and with which secret. Each beginning is a row that names its secret;
+//! what is older is proved by checksums alone.
 
 use rusqlite::{Connection, params};
 
@@ -71,7 +71,8 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     }
     let Some(secret) = secret else {
         return Ok(Sealed::Not(
-            "neben der Datenbank liegt kein lesbares Geheimnis: Was jemand änderte, der die Prüfsummen neu rechnete, wird \
+            "neben der Datenbank liegt kein lesbares Geheimnis: Was jemand änderte, der die Prüfsummen neu \
+                 rechnete, wird \
              nicht gefunden"
                 .to_owned(),
         ));
@@ -82,8 +83,10 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
         |newest: &Beginning| secret.begun.contains(&newest.seal) && newest.secret == id && newest.holds;
     if !secret.begun.is_empty() && !newest.is_some_and(is_known) {
         return Ok(Sealed::Broken(
-            "die Siegel wurden entfernt, oder hier wurde von Hand eine andere Datenbank hingelegt: mit `partnerd restore` eine \
-             gute Sicherung zurückholen, oder, um bewusst so weiterzumachen, den Server anhalten und das Geheimnis wegräumen"
+            "die Siegel wurden entfernt, oder hier wurde von Hand eine andere Datenbank hingelegt: mit \
+                 `partnerd restore` eine \
+             gute Sicherung zurückholen, oder, um bewusst so weiterzumachen, den Server anhalten und das \
+                  Geheimnis wegräumen"
                 .to_owned(),
         ));
     }
@@ -105,7 +108,8 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
 
 /// Whether the newest beginning is that of a database which had nothing in it yet.
 pub fn is_of_new_database(connection: &Connection) -> Result<bool> {
-    let newest = "select exists (select 1 from siegel_beginn where anlass = 'neu' and nr = (select max(nr) from siegel_beginn))";
+    let newest = "select exists (select 1 from siegel_beginn where anlass = 'neu' and nr = (select max(nr) \
+         from siegel_beginn))";
     Ok(connection.query_row(newest, [], |row| row.get(0))?)
 }
 

@@ -1,5 +1,5 @@
-//! Days of the log (UTC, as numbers since 1970). Its rows are numbered as they come in, which around midnight, or when a
-//! clock was wrong, is not the order of their days.
+//! Days of the log (UTC, as numbers since 1970). Its rows are numbered as they come in, which around midnight,
+//! or when a clock was wrong, is not the order of their days.
 
 use rusqlite::{Connection, named_params};
 

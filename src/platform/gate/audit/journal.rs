@@ -1,8 +1,8 @@
 //! The journal: rows that must not wait for the disk go to append-only files beside the database,
 //! written before the answer; a kill -9 loses nothing.
 //!
-//! A line is the row, its number and a seal over both and the number of the segment, with tabs between them: a line that
-//! somebody else wrote, or took from another place, is not taken in. Without a secret a line is the row
+//! A line is the row, its number and a seal over both and the number of the segment, with tabs between them: a
+//! line that somebody else wrote, or took from another place, is not taken in. Without a secret a line is the row
 //! alone.
 
 use std::fs::{self, File};

@@ -61,8 +61,8 @@ const CLOCK_TOLERANCE_MILLIS: i64 = 60_000;
 /// Days without a row after which the clock is doubted: hardly a firm rests for so long.
 const CLOCK_AHEAD_DAYS: i64 = 31;
 
-/// What is doubtful of a clock that says `now`, as the newest row of the logs has it: whether it stands before that row,
-/// and a sentence with what to do.
+/// What is doubtful of a clock that says `now`, as the newest row of the logs has it: whether it stands before
+/// that row, and a sentence with what to do.
 pub fn of_clock(newest: Instant, now: Instant) -> Option<(bool, String)> {
     if newest.millis() > now.millis() + CLOCK_TOLERANCE_MILLIS {
         let advice = "die Uhr dieses Rechners stellen";
@@ -74,7 +74,8 @@ pub fn of_clock(newest: Instant, now: Instant) -> Option<(bool, String)> {
     let days = now.utc_day() - newest.utc_day();
     let sentence = || {
         format!(
-            "die Uhr sagt {now}, {days} Tage nach dem Letzten im Protokoll ({newest}): ruhte der Betrieb nicht so lange, die Uhr \
+            "die Uhr sagt {now}, {days} Tage nach dem Letzten im Protokoll ({newest}): ruhte der Betrieb nicht \
+                 so lange, die Uhr \
              dieses Rechners stellen, bevor etwas gespeichert wird"
         )
     };

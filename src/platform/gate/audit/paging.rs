@@ -1,6 +1,6 @@
-//! The log a page at a time, the newest rows first, at bounded cost. A page begins where the one before it ended, by the
-//! number of a row, and looks at so many rows at most: where few of them fit the filter it ends with fewer, and says where
-//! it goes on.
+//! The log a page at a time, the newest rows first, at bounded cost. A page begins where the one before it
+//! ended, by the number of a row, and looks at so many rows at most: where few of them fit the filter it ends
+//! with fewer, and says where it goes on.
 
 use std::cmp::Reverse;
 

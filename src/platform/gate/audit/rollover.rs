@@ -1,5 +1,5 @@
-//! Dropping what is older than it must be kept (specification, Limits: 90 days; D27), a little at a time, so that nobody
-//! who writes has to wait. The chain loses its first rows and stays verifiable.
+//! Dropping what is older than it must be kept (specification, Limits: 90 days; D27), a little at a time, so
+//! that nobody who writes has to wait. The chain loses its first rows and stays verifiable.
 
 use rusqlite::{Connection, OptionalExtension};
 

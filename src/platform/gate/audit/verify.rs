@@ -1,6 +1,6 @@
-//! Proving both logs: checksums of all rows, and their seals where they were made with the secret of this machine. What a
-//! proof of the file alone cannot find, old rows that were put back together with their old head, a backup shows, and a
-//! head that was written down.
+//! Proving both logs: checksums of all rows, and their seals where they were made with the secret of this
+//! machine. What a proof of the file alone cannot find, old rows that were put back together with their old
+//! head, a backup shows, and a head that was written down.
 
 use rusqlite::Connection;
 

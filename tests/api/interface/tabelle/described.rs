@@ -136,7 +136,8 @@ const COUNTS: &str = "select (select count(*) from kunde) || ' ' || (select coun
     (select count(*) from annahmeschein) || ' ' || (select count(*) from annahme_analyse) || ' ' ||
     (select count(*) from abrechnung) || ' ' || (select count(*) from abrechnung_annahme) || ' ' ||
     (select count(*) from abrechnungsschema_version) || ' ' || (select count(*) from produktionsauftrag) || ' ' ||
-    (select count(*) from kunde_verlauf) || ' ' || (select count(*) from anhang) || ' ' || (select count(*) from lagerbewegung) || ' ' ||
+    (select count(*) from kunde_verlauf) || ' ' || (select count(*) from anhang) || ' ' || (select count(*) \
+         from lagerbewegung) || ' ' ||
     (select coalesce(sum(letzte), 0) from nummernkreis)";
 
 /// Makes the record that the body of a table is about, if it needs one.
@@ -194,8 +195,8 @@ fn a_field_that_a_record_shows_is_known_to_its_body() {
     let server = Server::start_at(data::BEGIN);
     let mut company = Company::of(&server);
     let mut unknown = Vec::new();
-    // A storno, a count, a file, many records and a question have a body of their own, not an edited record, and what is
-    // said of a record is none.
+    // A storno, a count, a file, many records and a question have a body of their own, not an edited record,
+    // and what is said of a record is none.
     let own = [
         "Storno",
         "InventurNeu",
