@@ -442,8 +442,7 @@ fn finished_meanwhile(failure: Failure, tx: &WriteTx<'_>, beleg: Option<Uuid>) -
             {
                 let (number, state) = (beleg.beleg_nummer, beleg.status.as_str());
                 let message = format!(
-                    "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es \
-                     wurde nichts geändert."
+                    "{number} ist inzwischen {state}: In einem anderen Fenster oder von einem Programm. Es wurde nichts geändert."
                 );
                 refusal.message = message.into();
             }
