@@ -62,8 +62,7 @@ pub fn take_back(tx: &WriteTx<'_>, import: &Entry, at_most: Option<Duration>) ->
     for row in rows(tx, import)?.iter().rev() {
         if at_most.is_some_and(|at_most| began.elapsed() > at_most) {
             let message = "Das hielte alle auf, die gerade speichern. Bitte den Server anhalten und auf der \
-                 Kommandozeile mit \
-                           `partnerd import rueckgaengig` zurücknehmen.";
+                 Kommandozeile mit `partnerd import rueckgaengig` zurücknehmen.";
             return Err(Refusal::new(Code::NichtVerfuegbar, message).into());
         }
         match take_back_row(tx, row, who.as_deref()) {
@@ -111,8 +110,8 @@ pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
     if !KINDS.contains(&kind) {
         return refuse(format!(
             "Ein Import von {kind} lässt sich nicht zurücknehmen: Nur {} haben einen Verlauf, der sagt, was \
-                 vorher galt. Bitte die \
-             Datei berichtigen und noch einmal importieren, oder die Sicherung von davor zurückspielen.",
+             vorher galt. Bitte die Datei berichtigen und noch einmal importieren, oder die Sicherung von \
+             davor zurückspielen.",
             KINDS.join(", ")
         ));
     }
@@ -120,9 +119,8 @@ pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
     let range = range.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     let Some((first, last)): Option<(i64, i64)> = range else {
         return refuse(format!(
-            "Beim Import {nr} steht nicht, welche Datensätze er geändert hat: Er hat keine geändert, oder er \
-                 ist von vor der \
-             Fassung, die das festhält."
+            "Beim Import {nr} steht nicht, welche Datensätze er geändert hat: Er hat keine geändert, oder \
+             er ist von vor der Fassung, die das festhält."
         ));
     };
     let mut rows = Vec::new();
@@ -132,9 +130,8 @@ pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
     })?;
     if rows.len() as i64 != last - first + 1 {
         return refuse(format!(
-            "Was der Import {nr} geändert hat, ist nicht mehr vollständig verzeichnet: Das bleibt {} Tage, und \
-                 nicht über das \
-             Leeren einer Testfirma hinaus.",
+            "Was der Import {nr} geändert hat, ist nicht mehr vollständig verzeichnet: Das bleibt {} Tage, \
+             und nicht über das Leeren einer Testfirma hinaus.",
             feed::DAYS
         ));
     }

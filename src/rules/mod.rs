@@ -17,7 +17,6 @@ pub mod document;
 pub mod error;
 pub mod felder;
 pub mod fixed;
-pub mod host;
 pub mod kasse;
 pub mod number;
 pub mod pairing;

@@ -16,10 +16,10 @@ use serde::Serialize;
 use crate::interface::routes;
 use crate::platform::db::file::logging::{Format, Verbosity};
 use crate::platform::gate::{Modus, Nightly, Origins, Policy, Zugang};
+use crate::platform::http::host;
 use crate::platform::http::route::Route;
 use crate::platform::http::server::Limits;
 use crate::rules::choice::Choice;
-use crate::rules::host;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InForce {

@@ -18,11 +18,11 @@ use crate::platform::db::readers::Lane;
 use crate::platform::failure::Result;
 use crate::platform::gate::access::address::{host_name, neighbourhood};
 use crate::platform::gate::{Gate, Modus, Zugang};
+use crate::platform::http::host;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
 use crate::rules::day::Instant;
 use crate::rules::error::{Code, Refusal};
-use crate::rules::host;
 
 fn is_of_proxy(gate: &Gate, request: &Request) -> bool {
     gate.policy.proxies.iter().any(|network| network.contains(&request.peer.to_canonical()))

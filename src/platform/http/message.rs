@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::budget::Permit;
 use super::reply::Reply;
+use crate::platform::http::host::colon_of_port;
 use crate::rules::error::{Code, Refusal};
-use crate::rules::host::colon_of_port;
 
 /// Returns what is wrong with a request as HTTP (RFC 9112 3.2, 6.1, 6.3). hyper accepts all of these.
 pub fn malformed(head: &hyper::http::request::Parts) -> Option<Box<Refusal>> {

@@ -10,6 +10,7 @@ pub mod cpu_pool;
 pub mod encoding;
 pub mod error;
 pub mod fingerprint;
+pub mod host;
 pub mod json;
 mod message;
 mod paced;

@@ -15,9 +15,9 @@ use crate::leitstand::access::people::{self, Person, Rolle};
 use crate::master::tenants;
 use crate::platform::db::file::connection::open_sealed;
 use crate::platform::gate::Modus;
+use crate::platform::http::host::with_port;
 use crate::rules::admin_event::AdminAction;
 use crate::rules::choice::Choice;
-use crate::rules::host::with_port;
 use crate::start::config::Config;
 
 #[derive(Subcommand)]

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use hyper::HeaderMap;
 use ipnet::IpNet;
 
-use crate::rules::host;
+use crate::platform::http::host;
 
 /// Returns the address of a client. `X-Forwarded-For` counts only as far as trusted proxies wrote it: the
 /// result is the last address in it that is not a trusted proxy.

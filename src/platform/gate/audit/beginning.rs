@@ -61,6 +61,11 @@ fn beginnings(connection: &Connection) -> rusqlite::Result<Vec<Beginning>> {
     })
 }
 
+/// Said if the secret has sealed this database, and the database knows nothing of it.
+const REMOVED: &str = "die Siegel wurden entfernt, oder hier wurde von Hand eine andere Datenbank hingelegt: mit \
+     `partnerd restore` eine gute Sicherung zurückholen, oder, um bewusst so weiterzumachen, den Server anhalten \
+     und das Geheimnis wegräumen";
+
 /// What the seals are worth on a connection that seals with this secret.
 pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed> {
     let Ok(beginnings) = beginnings(connection) else {
@@ -72,8 +77,7 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     let Some(secret) = secret else {
         return Ok(Sealed::Not(
             "neben der Datenbank liegt kein lesbares Geheimnis: Was jemand änderte, der die Prüfsummen neu \
-                 rechnete, wird \
-             nicht gefunden"
+             rechnete, wird nicht gefunden"
                 .to_owned(),
         ));
     };
@@ -82,13 +86,7 @@ pub fn sealed(connection: &Connection, secret: Option<&Secret>) -> Result<Sealed
     let is_known =
         |newest: &Beginning| secret.begun.contains(&newest.seal) && newest.secret == id && newest.holds;
     if !secret.begun.is_empty() && !newest.is_some_and(is_known) {
-        return Ok(Sealed::Broken(
-            "die Siegel wurden entfernt, oder hier wurde von Hand eine andere Datenbank hingelegt: mit \
-                 `partnerd restore` eine \
-             gute Sicherung zurückholen, oder, um bewusst so weiterzumachen, den Server anhalten und das \
-                  Geheimnis wegräumen"
-                .to_owned(),
-        ));
+        return Ok(Sealed::Broken(REMOVED.to_owned()));
     }
     let Some(newest) = newest else {
         return Ok(Sealed::Not("versiegelt wird erst ab dem nächsten Start des Servers".to_owned()));

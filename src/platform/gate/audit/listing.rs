@@ -74,9 +74,8 @@ pub fn of_clock(newest: Instant, now: Instant) -> Option<(bool, String)> {
     let days = now.utc_day() - newest.utc_day();
     let sentence = || {
         format!(
-            "die Uhr sagt {now}, {days} Tage nach dem Letzten im Protokoll ({newest}): ruhte der Betrieb nicht \
-                 so lange, die Uhr \
-             dieses Rechners stellen, bevor etwas gespeichert wird"
+            "die Uhr sagt {now}, {days} Tage nach dem Letzten im Protokoll ({newest}): ruhte der Betrieb \
+             nicht so lange, die Uhr dieses Rechners stellen, bevor etwas gespeichert wird"
         )
     };
     (days >= CLOCK_AHEAD_DAYS).then(|| (false, sentence()))

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::leitstand::access::people::{self, Person};
 use crate::platform::gate::Modus;
-use crate::rules::host::with_port;
+use crate::platform::http::host::with_port;
 use crate::start::cli::finding::{Finding, ok, warning, wrong};
 use crate::start::cli::user::base;
 use crate::start::config::Config;

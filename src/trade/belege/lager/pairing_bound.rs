@@ -121,8 +121,8 @@ impl PairingBound {
         let (nummer, _) = number_and_type(tx, beleg)?;
         let message = format!(
             "Was frei wurde, trifft in einer Anfrage höchstens {SHARED_MAX} Mengen von {DOCUMENTS_MAX} \
-             Belegen; der Rest \
-             bleibt offen, zuerst der von {nummer}. Bitte prüfen, ob dort Ware doppelt gebucht ist."
+             Belegen; der Rest bleibt offen, zuerst der von {nummer}. Bitte prüfen, ob dort Ware doppelt \
+             gebucht ist."
         );
         hints.add(HintCode::ZuVieleGegenbelege, message);
         Ok(())
@@ -151,8 +151,8 @@ fn already_full(nummer: &str) -> Box<Refusal> {
 fn too_many() -> Box<Refusal> {
     let message = format!(
         "Der Beleg träfe mehr als {SHARED_MAX} Mengen oder {DOCUMENTS_MAX} andere Belege, oder seine Ware \
-         läge in so vielen \
-         Chargen. Bitte auf mehrere Belege verteilen oder mit bezug_beleg_id sagen, welcher Beleg gemeint ist."
+         läge in so vielen Chargen. Bitte auf mehrere Belege verteilen oder mit bezug_beleg_id sagen, \
+         welcher Beleg gemeint ist."
     );
     Refusal::field(Code::ZuVieleGegenbelege, "items", message)
 }
