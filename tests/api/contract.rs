@@ -21,6 +21,8 @@ static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
 /// Validators of answers by operation, status and type of content.
 static VALIDATORS: LazyLock<Mutex<HashMap<String, &'static Validator>>> = LazyLock::new(Mutex::default);
 
+static ROUTER: LazyLock<Router> = LazyLock::new(|| Router::new(routes::all()));
+
 /// Headers that belong to HTTP or to every answer.
 const COMMON: &[&str] = &[
     "access-control-allow-origin",
@@ -48,8 +50,7 @@ fn close(shape: &mut Value) {
 
 /// The route of a request, as the gate finds it.
 fn route(method: &str, path: &str) -> Option<&'static Route> {
-    let router = Router::new(routes::all());
-    router.find(Some(Method::parse(method)?), &split(path)).map(|at| router.route(at))
+    ROUTER.find(Some(Method::parse(method)?), &split(path)).map(|at| ROUTER.route(at))
 }
 
 /// What is wrong with an answer, if it is one of a route.

@@ -1,7 +1,7 @@
 //! The interface over HTTP: the real server on a real socket and a real SQLite file. One file per subject;
 //! `harness` explains how to write a test.
 
-#[path = "../datev/mod.rs"]
+#[path = "../papers/datev/checker/mod.rs"]
 mod datev;
 #[path = "../torture/dice.rs"]
 mod dice;

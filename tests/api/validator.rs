@@ -6,6 +6,7 @@ mod pattern;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt::{self, Display, Formatter};
 use std::ops::RangeInclusive;
 
 use jiff::civil::Date;
@@ -22,8 +23,27 @@ pub struct Validator {
 /// What a shape asks of a value: all of these, nothing if there is none.
 type Rules = Vec<Rule>;
 
-/// Refuses a value and says what was expected where; the place is a JSON pointer.
-type Rule = Box<dyn Fn(&Validator, &Value, &str) -> Result<(), String> + Send + Sync>;
+/// Refuses a value and says what was expected where.
+type Rule = Box<dyn Fn(&Validator, &Value, &Place<'_>) -> Result<(), String> + Send + Sync>;
+
+/// A place in a value; written as a JSON pointer, which happens only where something is wrong.
+enum Place<'p> {
+    Whole,
+    Member(&'p Place<'p>, &'p str),
+    Element(&'p Place<'p>, usize),
+}
+
+impl Display for Place<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Whole => Ok(()),
+            Place::Member(above, name) => {
+                write!(out, "{above}/{}", name.replace('~', "~0").replace('/', "~1"))
+            }
+            Place::Element(above, place) => write!(out, "{above}/{place}"),
+        }
+    }
+}
 
 impl Validator {
     /// The validator of a shape whose references lead into the document.
@@ -43,14 +63,14 @@ impl Validator {
 
     /// The first thing that is not as expected.
     pub fn validate(&self, value: &Value) -> Result<(), String> {
-        self.check(&self.rules, value, "")
+        self.check(&self.rules, value, &Place::Whole)
     }
 
     pub fn is_valid(&self, value: &Value) -> bool {
         self.validate(value).is_ok()
     }
 
-    fn check(&self, rules: &Rules, value: &Value, at: &str) -> Result<(), String> {
+    fn check(&self, rules: &Rules, value: &Value, at: &Place<'_>) -> Result<(), String> {
         rules.iter().try_for_each(|rule| rule(self, value, at))
     }
 }
@@ -225,7 +245,7 @@ fn list(expected: &str, has: impl Fn(u64) -> bool + Send + Sync + 'static) -> Ru
 fn elements(rules: Rules) -> Rule {
     Box::new(move |all, value, at| {
         let mut elements = value.as_array().into_iter().flatten().enumerate();
-        elements.try_for_each(|(place, element)| all.check(&rules, element, &format!("{at}/{place}")))
+        elements.try_for_each(|(place, element)| all.check(&rules, element, &Place::Element(at, place)))
     })
 }
 
@@ -234,8 +254,7 @@ fn members(known: BTreeMap<String, Rules>, others: Rules) -> Rule {
     Box::new(move |all, value, at| {
         let mut members = value.as_object().into_iter().flatten();
         members.try_for_each(|(name, value)| {
-            let at = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-            all.check(known.get(name).unwrap_or(&others), value, &at)
+            all.check(known.get(name).unwrap_or(&others), value, &Place::Member(at, name))
         })
     })
 }

@@ -35,8 +35,9 @@ pub fn page(request: &PageRequest, db: &Snapshot<'_>, filter: &Filter) -> Result
         (Some(Who::Key(id)), _) => (None, Some(id.clone()), None),
         (_, "leute") => (Some("person"), None, None),
         (_, COMMANDS) => (Some("befehl"), None, None),
-        // Finds nothing: no event has an author of the kind `key`.
-        (_, "programme" | "fremde") => (Some("key"), None, None),
+        (_, "programme") => (Some("schluessel"), None, None),
+        // Whoever has no valid key changes nothing.
+        (_, "fremde") => (Some("fremde"), None, None),
         _ => (None, None, None),
     };
     let selection = Selection {

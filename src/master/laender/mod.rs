@@ -2,6 +2,7 @@
 //!
 //! Names: Unicode CLDR 48.2 (Unicode License V3).
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use schemars::JsonSchema;
@@ -45,6 +46,12 @@ static LAENDER: LazyLock<Vec<Land>> = LazyLock::new(|| {
     laender
 });
 
+/// Countries by their codes and by their German names, folded.
+static BY_NAME: LazyLock<HashMap<String, &'static Land>> = LazyLock::new(|| {
+    let names = |land: &'static Land| [land.iso2.clone(), land.iso3.clone(), folded_key(&land.name_de)];
+    LAENDER.iter().flat_map(|land| names(land).map(|name| (name, land))).collect()
+});
+
 /// Returns all countries, sorted by DIN 5007-1.
 pub fn all() -> &'static [Land] {
     &LAENDER
@@ -77,13 +84,12 @@ pub fn find(text: &str) -> Option<&'static Land> {
         "A" => "AT",
         other => other,
     };
-    let by_code = LAENDER.iter().find(|land| land.iso2 == iso2 || land.iso3 == iso2);
-    by_code.or_else(|| LAENDER.iter().find(|land| folded_key(&land.name_de) == folded_key(text)))
+    BY_NAME.get(iso2).or_else(|| BY_NAME.get(&folded_key(text))).copied()
 }
 
 /// Returns the German name of a country, or the code itself if it is unknown.
 pub fn name_de(iso2: &str) -> &str {
-    LAENDER.iter().find(|land| land.iso2 == iso2).map_or(iso2, |land| &land.name_de)
+    BY_NAME.get(iso2).map_or(iso2, |land| &land.name_de)
 }
 
 /// Returns the lines of an address window (DIN 5008), with a foreign country in capitals.
@@ -107,7 +113,7 @@ pub fn anschrift(
 
 /// Returns the territory of a country under the tax rules.
 pub fn gebiet(iso2: &str) -> Gebiet {
-    match LAENDER.iter().find(|land| land.iso2 == iso2) {
+    match BY_NAME.get(iso2) {
         _ if iso2 == "DE" => Gebiet::Inland,
         Some(land) if land.eu_mitglied => Gebiet::Eu,
         _ => Gebiet::Drittland,

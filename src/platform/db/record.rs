@@ -176,7 +176,7 @@ pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usiz
 /// The fields are public. `in` is a table that the record is written to; `from` one that it is only read
 /// from. The slice gets what [`columns!`] declares, and the record a [`Record::write`] that puts a row into a
 /// list field by field, as serde would write the struct; it knows the attributes `skip` and, of computed
-/// fields, `skip_serializing_if`. `tests/columns.rs` names the columns of a table that are not declared.
+/// fields, `skip_serializing_if`. `tests/project/columns.rs` names the columns of a table that are not declared.
 macro_rules! record {
     ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident {
         $($(#[$($attribute:tt)*])* $field:ident: $type:ty

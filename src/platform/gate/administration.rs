@@ -96,8 +96,9 @@ pub struct Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     pub firma: Option<TenantId>,
+    /// What this key did, and what was done to it.
     pub key_id: Option<String>,
-    /// `person` or `befehl`: what people did, or commands.
+    /// The kind of [`Akteur`] as it is stored: `person`, `schluessel` or `befehl`.
     pub by: Option<&'static str>,
     pub person: Option<i64>,
     pub from: Option<Instant>,
@@ -133,7 +134,8 @@ pub fn entries(connection: &Connection, selection: &Selection) -> Result<Vec<Ent
     ];
     let statement = format!(
         "{SELECT} where nr < ?1 and nr >= ?1 - ?2 and (?3 is null or gegenstand ->> 'firma' = ?3)
-           and (?4 is null or gegenstand ->> 'art' = 'schluessel' and gegenstand ->> 'id' = ?4)
+           and (?4 is null or akteur ->> 'schluessel' = ?4
+             or gegenstand ->> 'art' = 'schluessel' and gegenstand ->> 'id' = ?4)
            and (?5 is null or akteur -> ?5 is not null) and (?6 is null or akteur ->> 'person' = ?6)
            and am >= ?7 and am < ?8
          order by nr desc limit ?9"

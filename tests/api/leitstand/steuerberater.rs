@@ -322,6 +322,25 @@ fn the_newest_batch_is_discarded_with_a_reason() {
 }
 
 #[test]
+fn the_log_finds_what_a_program_changed() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = Mill::of(&server);
+    mill.invoice("2026-10-05", "A");
+    let key = mill.client.key.as_deref().map(super::schluessel::id).unwrap();
+    server.set_clock("2026-11-02T10:00:00Z");
+    mill.client.post(STAPEL, json!({"bis": "2026-10-31"})).is(201);
+    let mut browser = person(&server, &["Hans", "--role", "verwalten"]);
+    let log = format!("{}/protokoll?ergebnis=aenderungen", mill.firma);
+    let mut found = |who: &str| browser.get(&format!("{log}&wer={who}")).is(200).text.clone();
+    for who in ["programme", &format!("schluessel-{key}")] {
+        shows(&found(who), &[&format!("Schlüssel {key}"), "DATEV-Stapel 1 angelegt"]);
+    }
+    for who in ["leute", "befehl", "fremde", "schluessel-AAAAAAAA"] {
+        assert!(!found(who).contains("DATEV-Stapel"), "{who}");
+    }
+}
+
+#[test]
 fn another_company_sees_none_of_it() {
     let server = Server::start_at("2026-10-28T10:00:00Z");
     let mill = Mill::of(&server);

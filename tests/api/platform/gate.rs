@@ -19,7 +19,7 @@ use crate::harness::{Answer, Client, NOON, Server};
 const NOBODY: &str = "0197f000-0000-7000-8000-000000000000";
 
 /// The scope of each route with a key, from its row; empty means any valid key. The scopes are reviewed in
-/// `docs/api.md`, and `tests/documents.rs` compares the two.
+/// `docs/api.md`, and `tests/project/documents.rs` compares the two.
 fn scopes() -> Vec<(String, &'static str)> {
     let keyed = routes::all().filter_map(|route| match route.access {
         Access::Open => None,

@@ -441,12 +441,12 @@ fn what_is_no_invoice_is_refused_with_a_sentence() {
     assert_eq!(server.sql::<i64>("select count(*) from beleg"), 0);
 }
 
-/// The samples of tests/einlesen, over HTTP: each can be read, and its ER created and finalised.
+/// The samples of tests/papers/einlesen, over HTTP: each can be read, and its ER created and finalised.
 #[test]
 fn samples_become_documents_that_can_be_finalised() {
     let server = Server::start();
     let mill = server.company("Mühle");
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/einlesen/beispiele");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/papers/einlesen/beispiele");
     let supplier = json!({"nachname_firma": "Lieferant GmbH", "ust_id": "DE123456789"});
     mill.post("/api/v1/kunden", supplier).id();
     mill.post("/api/v1/kunden", json!({"nachname_firma": "LE FOURNISSEUR", "ust_id": "FR11123456782"})).id();

@@ -11,15 +11,15 @@ use serde_json::Value;
 
 use super::input::{BYTES_MAX, Input};
 
-#[path = "../../einlesen/feindlich.rs"]
+#[path = "../../papers/einlesen/feindlich.rs"]
 #[allow(dead_code, reason = "some of it is for other tests")]
 mod feindlich;
-#[path = "../../import/corpus.rs"]
+#[path = "../../program/import/corpus.rs"]
 #[allow(dead_code, reason = "what must become of the files is for other tests")]
 mod import_corpus;
-#[path = "../../import/sheets.rs"]
+#[path = "../../program/import/sheets.rs"]
 mod sheets;
-#[path = "../../import/understood.rs"]
+#[path = "../../program/import/understood.rs"]
 mod understood;
 
 use import_corpus as corpus;
@@ -225,7 +225,7 @@ pub fn exports() -> Vec<Input> {
 
 /// A sample, decompressed if necessary.
 fn sample(name: &str) -> Vec<u8> {
-    let packed = file(&format!("einlesen/beispiele/{name}"));
+    let packed = file(&format!("papers/einlesen/beispiele/{name}"));
     if !name.ends_with(".gz") {
         return packed;
     }
@@ -235,7 +235,7 @@ fn sample(name: &str) -> Vec<u8> {
 }
 
 fn samples(ending: &str) -> Vec<Input> {
-    let files = folder("einlesen/beispiele").into_iter().filter(|(name, _)| name.ends_with(ending));
+    let files = folder("papers/einlesen/beispiele").into_iter().filter(|(name, _)| name.ends_with(ending));
     files.map(|(name, _)| Input::Plain(sample(&name))).collect()
 }
 

@@ -7,7 +7,7 @@ use partnerd::rules::document::Profil;
 
 use super::values::same;
 
-#[path = "../../blatt/samples.rs"]
+#[path = "../../papers/blatt/samples.rs"]
 #[allow(dead_code, reason = "some of them are for other tests")]
 mod samples;
 

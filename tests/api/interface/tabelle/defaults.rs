@@ -1,5 +1,5 @@
 //! The declared page sizes apply if no limit is sent, and a limit above the maximum is cut (specification,
-//! Limits; D16). `tests/description.rs` compares the declarations with the specification.
+//! Limits; D16). `tests/project/description.rs` compares the declarations with the specification.
 
 use partnerd::platform::http::param::ParamKind;
 use partnerd::platform::http::route::Route;
