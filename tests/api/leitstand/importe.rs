@@ -229,7 +229,7 @@ fn a_company_imports_one_file_at_a_time_and_another_finds_a_place() {
     }
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let database = open_writer(&server.database).unwrap();
-    let running = while_two_import(10_001, &mut browser, &database);
+    let running = while_two_import(5_001, &mut browser, &database);
     let upload = |browser: &mut Browser, firma: i64| {
         let page = browser.get(&here(firma));
         let fields = [("token", page.hidden("token").unwrap()), ("art", "artikel".to_owned())];
@@ -257,7 +257,7 @@ fn a_request_waits_for_a_part_of_one_import_at_most() {
     let [_, _, farm] = ["Mühle", "Händler", "Hof"].map(|name| server.company(name));
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let database = open_writer(&server.database).unwrap();
-    let running = while_two_import(10_001, &mut browser, &database);
+    let running = while_two_import(5_001, &mut browser, &database);
     // Long enough for a part of each to reach the writer, if both were let in.
     std::thread::sleep(Duration::from_millis(600));
     let first = std::thread::scope(|scope| {
