@@ -30,8 +30,8 @@
 //! writer ([`platform::db::writer`]), which runs many in one transaction and caches master data. Beside it
 //! [`platform::db::readers::checkpoint`] moves the write-ahead log into the database; when reads hold it up, the
 //! [`platform::db::readers::snapshot_gate`] makes new ones wait. A [`platform::http::budget`] bounds the memory that
-//! clients can make the server hold. Seals ([`platform::db::proof::seal`]) protect the audit log
-//! ([`platform::gate::audit`]) and the chain of [`platform::db::proof::evidence`].
+//! clients can make the server hold. Seals ([`platform::db::seals::seal`]) protect the audit log
+//! ([`platform::gate::audit`]) and the chain of [`platform::db::seals::evidence`].
 //!
 //! # A slice
 //!

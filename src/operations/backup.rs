@@ -20,8 +20,8 @@ use crate::platform::db::file::files::{
 use crate::platform::db::file::lock;
 use crate::platform::db::file::owner::give_to_owner_of;
 use crate::platform::db::migrate::{check_current, migrate_in_place};
-use crate::platform::db::proof::seal::Secret;
-use crate::platform::db::proof::{chain, evidence};
+use crate::platform::db::seals::seal::Secret;
+use crate::platform::db::seals::{chain, evidence};
 use crate::platform::db::{Clock, TenantId, feed, log};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::{administration, audit};

@@ -12,7 +12,7 @@ use crate::platform::db::Clock;
 use crate::platform::db::file::connection::open_to_look;
 use crate::platform::db::file::copy::{part_of, remove_leftovers};
 use crate::platform::db::file::files::{self, beside, broken, create_private, folder_of};
-use crate::platform::db::proof::seal::{self, Secret};
+use crate::platform::db::seals::seal::{self, Secret};
 use crate::platform::db::writer::WriterQueue;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::Nightly;

@@ -10,8 +10,8 @@ use crate::master::{anhaenge, kunden, tenants};
 use crate::office::buchhaltung;
 use crate::platform::db::Clock;
 use crate::platform::db::migrate::{fresh_schema, schema};
-use crate::platform::db::proof::check::Check;
-use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::seals::check::Check;
+use crate::platform::db::seals::seal::Secret;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::gate::audit::{self, Sealed};
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::platform::db::file::connection::open_to_look;
     use crate::platform::db::migrate::migrate;
-    use crate::platform::db::proof::seal;
+    use crate::platform::db::seals::seal;
     use crate::platform::failure::Failure;
     use crate::rules::day::Instant;
 

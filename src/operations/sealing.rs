@@ -1,4 +1,4 @@
-//! Since when a database is sealed (`platform::db::proof::seal`): the secret is made, and the chains begin,
+//! Since when a database is sealed (`platform::db::seals::seal`): the secret is made, and the chains begin,
 //! when there is none.
 
 use std::collections::HashSet;
@@ -7,8 +7,8 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::master::{anhaenge, kunden, tenants};
-use crate::platform::db::proof::evidence::{self, Subject};
-use crate::platform::db::proof::seal::{self, Seal, Secret};
+use crate::platform::db::seals::evidence::{self, Subject};
+use crate::platform::db::seals::seal::{self, Seal, Secret};
 use crate::platform::db::tx::Tx;
 use crate::platform::db::{Clock, log};
 use crate::platform::failure::Result;

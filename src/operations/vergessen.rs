@@ -7,7 +7,7 @@ use crate::goods::{chargen, kontrakte, waage};
 use crate::master::biozertifikate;
 use crate::master::kunden::{self, Erased, Kunde};
 use crate::office::versand;
-use crate::platform::db::proof::retention::Retention;
+use crate::platform::db::seals::retention::Retention;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::day::{Day, Instant};

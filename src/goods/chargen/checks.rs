@@ -1,6 +1,6 @@
 //! Invariants of batches, movements and the stock.
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::model::{Auswahl, Charge, Inventur, Lagerposten, Verfuegbar};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
-use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::Part;
+use crate::platform::db::seals::retention::Retention;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::{PageOf, Records};

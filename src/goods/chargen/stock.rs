@@ -9,7 +9,7 @@ use super::model::Charge;
 use super::sql;
 use crate::master::artikel::{self, Artikel};
 use crate::master::tenants::{Einstellungen, Strenge};
-use crate::platform::db::proof::numbers;
+use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};

@@ -2,7 +2,7 @@
 
 use super::model::{AuftragBestaetigung, NewAuftrag, Produktionsauftrag, Rezeptur};
 use super::sql;
-use crate::platform::db::proof::numbers;
+use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::day::DayTime;

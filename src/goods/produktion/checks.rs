@@ -1,6 +1,6 @@
 //! Invariants of production orders.
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
     rule: "Nummern der Produktionsaufträge ohne Lücke",

@@ -1,6 +1,6 @@
 //! Invariants of weighings.
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
     rule: "Nummern der Wiegescheine ohne Lücke",

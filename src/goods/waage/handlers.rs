@@ -7,7 +7,7 @@ use super::{blatt, sql};
 use crate::goods::chargen;
 use crate::goods::kontrakte::KontraktBezug;
 use crate::master::{artikel, kunden};
-use crate::platform::db::proof::numbers;
+use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::model::{Auswahl, Wiegung};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
-use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::Part;
+use crate::platform::db::seals::retention::Retention;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::PageOf;

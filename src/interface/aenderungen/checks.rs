@@ -1,6 +1,6 @@
 //! Integrity checks of the change feed.
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
     rule: "Nummern der Änderungen ohne Lücke",

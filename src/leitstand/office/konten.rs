@@ -20,9 +20,9 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
-use crate::rules::buchung::{Automatik, Fall, Funktionsart, Rahmen};
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
+use crate::rules::datev::{Automatik, Fall, Funktionsart, Rahmen};
 use crate::rules::fixed::Percent;
 
 /// Fields of the form, as refusals of the interface name them.

@@ -21,7 +21,7 @@ use crate::leitstand::kit::parts::{
 };
 use crate::operations::backups;
 use crate::platform::db::file::connection::open_to_look;
-use crate::platform::db::proof::seal::{self, Secret};
+use crate::platform::db::seals::seal::{self, Secret};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::audit::{self, Entry, Sealed};

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::model::{Anhang, Besitzer};
 use crate::platform::db::list::{Filter, ListSql, Page};
-use crate::platform::db::proof::evidence::{self, Digest, Subject};
 use crate::platform::db::record::Part;
+use crate::platform::db::seals::evidence::{self, Digest, Subject};
 use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::PageOf;

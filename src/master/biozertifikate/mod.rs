@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::eingabe;
 use crate::master::kunden;
-use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::{Part, record};
+use crate::platform::db::seals::retention::Retention;
 use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::http::json::Json;

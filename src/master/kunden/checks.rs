@@ -1,6 +1,6 @@
 //! Invariants of customers and their search text.
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[Check {
     rule: "Kunden sind gezählt, und gesucht wird in ihrem Text",

@@ -6,8 +6,8 @@ use super::sql;
 use crate::master::tenants;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::rules::buchung::Personenkonto;
 use crate::rules::change::Change;
+use crate::rules::datev::Personenkonto;
 use crate::rules::error::{Code, refuse_if};
 
 impl Personenkonto {

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::model::{Kunde, KundeVerlaufseintrag};
 use crate::platform::db::columns::StoredJson;
 use crate::platform::db::list::{Filter, ListSql, Page};
-use crate::platform::db::proof::evidence::{self, Digest, Subject};
+use crate::platform::db::seals::evidence::{self, Digest, Subject};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::{Listing, Records};

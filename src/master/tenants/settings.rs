@@ -15,7 +15,7 @@ use crate::choice;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
-use crate::rules::buchung::{Aufteilung, Rahmen};
+use crate::rules::datev::{Aufteilung, Rahmen};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Tagesabschluss};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};

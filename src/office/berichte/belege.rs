@@ -6,7 +6,7 @@ use crate::master::tenants;
 use crate::office::buchhaltung::{self, InvoiceFilter, Rechnung};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::rules::buchung::Fall;
+use crate::rules::datev::Fall;
 use crate::rules::fixed::Money;
 use crate::rules::umsatzsteuer::{Umsatz, ZmArt, beitraege};
 

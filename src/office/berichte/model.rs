@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use crate::auswahl;
 use crate::platform::http::query::Query;
-use crate::rules::buchung::Fall;
 use crate::rules::choice::Choice;
+use crate::rules::datev::Fall;
 use crate::rules::day::Day;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Money;

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::platform::db::record::record;
-use crate::rules::buchung::{Buchungsbeleg, Buchungsposition, Fall, Kontierung};
+use crate::rules::datev::{Buchungsbeleg, Buchungsposition, Fall, Kontierung};
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Rechnungsart, Seite};
 use crate::rules::error::{HintCode, Hints};

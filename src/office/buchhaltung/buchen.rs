@@ -11,7 +11,7 @@ use crate::master::steuersaetze;
 use crate::master::tenants::{self, Einstellungen};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::rules::buchung::{Buchungsbeleg, Buchungszeile, Fall, Kontenplan, Kontierung, zeilen};
+use crate::rules::datev::{Buchungsbeleg, Buchungszeile, Fall, Kontenplan, Kontierung, zeilen};
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Message, PositionError, Refusal};
 use crate::rules::fixed::{Money, Percent};

@@ -2,7 +2,7 @@
 
 use super::sql;
 use crate::master::tenants;
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::trade::belege::{content_digest, inflated};

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use encoding_rs::WINDOWS_1252;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::rules::buchung::Rahmen;
 use crate::rules::choice::Choice;
+use crate::rules::datev::Rahmen;
 use crate::rules::day::{Day, Instant};
 use crate::rules::fixed::{Money, Percent};
 

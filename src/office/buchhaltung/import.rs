@@ -7,7 +7,7 @@ use crate::platform::failure::Result;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::Upserted;
-use crate::rules::buchung::{Funktion, Funktionsart, Rahmen};
+use crate::rules::datev::{Funktion, Funktionsart, Rahmen};
 use crate::rules::error::{Code, refuse_if, required};
 
 /// Stores an account; its key is case, rate and group.

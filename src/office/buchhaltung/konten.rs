@@ -8,8 +8,8 @@ use crate::master::tenants;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::import::Upserted;
-use crate::rules::buchung::{Automatik, Fall, Kontenplan, Konto, Rahmen};
 use crate::rules::choice::Choice;
+use crate::rules::datev::{Automatik, Fall, Kontenplan, Konto, Rahmen};
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Percent;
 

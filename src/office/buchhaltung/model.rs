@@ -8,7 +8,7 @@ use crate::eingabe;
 use crate::platform::db::record::record;
 use crate::platform::http::wire::{Int, OneOf, Text};
 use crate::rules::admin_event::AdminEvent;
-use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
+use crate::rules::datev::{Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent};

@@ -11,8 +11,8 @@ use crate::platform::db::record::{Part, columns};
 use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::Records;
-use crate::rules::buchung::{Funktion, Konto};
 use crate::rules::bytes::unhex;
+use crate::rules::datev::{Funktion, Konto};
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent};
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::extf::{DEBITOREN_KREDITOREN, Felder, percent, text};
 use crate::master::kunden::Kunde;
-use crate::rules::buchung::Personenkonto;
+use crate::rules::datev::Personenkonto;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::Anrede;

@@ -6,7 +6,7 @@ use super::sql::{self, InvoiceFilter};
 use crate::master::{laender, steuersaetze, tenants};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::rules::buchung::{Gruppe, Kontierung, gruppen};
+use crate::rules::datev::{Gruppe, Kontierung, gruppen};
 use crate::rules::day::Day;
 use crate::rules::error::{Code, refuse_if};
 use crate::rules::umsatzsteuer::Umsatz;

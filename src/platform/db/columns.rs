@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::feed::followed::{Aktion, Art};
 use crate::rules::admin_event::AdminAction;
-use crate::rules::buchung::{Fall, Funktionsart, Rahmen};
 use crate::rules::choice::Choice;
+use crate::rules::datev::{Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Profil, Rechnungsart};
 use crate::rules::fixed::Fixed;

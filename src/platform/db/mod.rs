@@ -6,9 +6,9 @@ pub mod feed;
 pub mod file;
 pub mod list;
 pub mod migrate;
-pub mod proof;
 pub mod readers;
 pub mod record;
+pub mod seals;
 pub mod tx;
 pub mod writer;
 

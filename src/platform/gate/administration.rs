@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use serde::{Deserialize, Serialize};
 
 use crate::platform::db::columns::Json;
-use crate::platform::db::proof::chain::Chain;
+use crate::platform::db::seals::chain::Chain;
 use crate::platform::db::tx::Tx;
 use crate::platform::db::{TenantId, all};
 use crate::platform::failure::Result;

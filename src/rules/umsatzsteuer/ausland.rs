@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::umsatz::Umsatz;
 use crate::choice;
-use crate::rules::buchung::Fall;
+use crate::rules::datev::Fall;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, TooLarge};
 use crate::rules::tax::Gebiet;

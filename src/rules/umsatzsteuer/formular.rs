@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::umsatz::Umsatz;
-use crate::rules::buchung::Fall;
+use crate::rules::datev::Fall;
 use crate::rules::fixed::{Money, Percent, TooLarge};
 use crate::rules::tax::{Gebiet, share};
 

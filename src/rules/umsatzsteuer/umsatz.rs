@@ -1,6 +1,6 @@
 //! The input of the VAT reports.
 
-use crate::rules::buchung::Fall;
+use crate::rules::datev::Fall;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::Gebiet;

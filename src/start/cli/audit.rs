@@ -18,7 +18,7 @@ use crate::master::tenants;
 use crate::platform::db::file::connection::open_to_look;
 use crate::platform::db::file::files::sync_folder;
 use crate::platform::db::file::lock;
-use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::seals::seal::Secret;
 use crate::platform::db::{TenantId, system_clock};
 use crate::platform::gate::administration::{self, Akteur};
 use crate::platform::gate::audit::{self, Entry, Old, Sealed, Selection};

@@ -6,7 +6,7 @@ use super::changes::record_made;
 use super::database::{is_there, missing, use_file};
 use super::terminal::{Outcome, Terminal};
 use crate::operations::backup::{Content, backup, restore};
-use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::seals::seal::Secret;
 use crate::platform::db::{migrate as schema, system_clock};
 use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;

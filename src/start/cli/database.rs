@@ -11,7 +11,7 @@ use crate::operations::sealing;
 use crate::platform::db::file::connection::{open_sealed, open_writer};
 use crate::platform::db::file::files::broken;
 use crate::platform::db::file::lock;
-use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::seals::seal::Secret;
 use crate::platform::db::{migrate as schema, system_clock};
 use crate::rules::day::Instant;
 use crate::start::config::Config;

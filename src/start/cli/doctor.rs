@@ -20,7 +20,7 @@ use crate::platform::db::file::files::{beside, folder_of, log_was_removed, priva
 use crate::platform::db::file::german::{in_german, sqlite_in_german};
 use crate::platform::db::file::lock;
 use crate::platform::db::migrate;
-use crate::platform::db::proof::seal::{self, Secret, file_of};
+use crate::platform::db::seals::seal::{self, Secret, file_of};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Failure;
 use crate::platform::gate::audit::{self, Sealed, newest_of_both, of_clock};

@@ -25,7 +25,7 @@ use crate::platform::import::file::{self, Rows};
 use crate::platform::import::memory_budget::COMMAND_TABLE_BYTES_MAX;
 use crate::platform::import::parts::{Counts, NOTHING_STORED, store_group};
 use crate::platform::import::{Import, look, suspicions};
-use crate::rules::buchung::Rahmen;
+use crate::rules::datev::Rahmen;
 use crate::rules::error::HintCode;
 use crate::start::config::Config;
 

@@ -1,6 +1,6 @@
 //! Invariants of goods receipts.
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {

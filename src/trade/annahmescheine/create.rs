@@ -14,7 +14,7 @@ use crate::goods::waage::{self, FertigeWiegung};
 use crate::master::artikel::{self, Artikel};
 use crate::master::biozertifikate;
 use crate::master::kunden::{self, Kunde};
-use crate::platform::db::proof::numbers;
+use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::bytes::fingerprint;

@@ -6,7 +6,7 @@ use super::sql;
 use crate::goods::kontrakte::KontraktBezug;
 use crate::goods::waage;
 use crate::master::{artikel, biozertifikate, kunden};
-use crate::platform::db::proof::numbers;
+use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::http::json::Json;

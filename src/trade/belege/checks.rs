@@ -1,6 +1,6 @@
 //! Invariants of documents: their sums, numbers, history, movements and pairs (D8).
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {

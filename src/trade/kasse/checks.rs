@@ -1,6 +1,6 @@
 //! Invariants of till receipts, their lines and the cash days.
 
-use crate::platform::db::proof::check::Check;
+use crate::platform::db::seals::check::Check;
 
 pub const CHECKS: &[Check] = &[
     Check {

@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::model::{Auswahl, Barverkauf, Kassendatei};
 use crate::platform::db::list::{Filter, ListSql, Page};
-use crate::platform::db::proof::evidence;
-use crate::platform::db::proof::retention::Retention;
 use crate::platform::db::record::{Part, record};
+use crate::platform::db::seals::evidence;
+use crate::platform::db::seals::retention::Retention;
 use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::PageOf;

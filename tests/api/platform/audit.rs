@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use partnerd::platform::db::file::connection::open_writer;
-use partnerd::platform::db::proof::seal::Secret;
+use partnerd::platform::db::seals::seal::Secret;
 use partnerd::platform::gate::audit::{Journal, Row};
 use partnerd::platform::gate::{Nightly, Policy};
 use rusqlite::Connection;

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant as Moment};
 
 use partnerd::platform::db::file::connection::open_writer;
-use partnerd::platform::db::proof::seal::{Secret, install};
+use partnerd::platform::db::seals::seal::{Secret, install};
 use partnerd::platform::gate::administration::{self, Akteur};
 use partnerd::rules::admin_event::{AdminAction, AdminEvent, Art};
 use partnerd::rules::day::{Day, Instant};

@@ -5,7 +5,7 @@ use std::path::Path;
 use partnerd::operations::check::check;
 use partnerd::platform::db::Clock;
 use partnerd::platform::db::file::connection::open_writer;
-use partnerd::platform::db::proof::seal::Secret;
+use partnerd::platform::db::seals::seal::Secret;
 use partnerd::rules::day::Day;
 use rusqlite::Connection;
 

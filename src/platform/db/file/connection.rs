@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::platform::db::proof::seal::{self, Secret};
+use crate::platform::db::seals::seal::{self, Secret};
 use crate::platform::failure::{Failure, Result};
 
 /// Oldest safe version of SQLite: before it, resetting the write-ahead log could corrupt the file.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::row::Row;
-use crate::platform::db::proof::chain::{Appending, Chain};
+use crate::platform::db::seals::chain::{Appending, Chain};
 use crate::platform::failure::Result;
 
 /// The checksum of a row also covers its route by its name: the number alone could come to mean another.

@@ -4,8 +4,8 @@
 use rusqlite::{Connection, params};
 
 use crate::platform::db::all;
-use crate::platform::db::proof::chain;
-use crate::platform::db::proof::seal::{Seal, Secret};
+use crate::platform::db::seals::chain;
+use crate::platform::db::seals::seal::{Seal, Secret};
 use crate::platform::failure::Result;
 use crate::rules::bytes::hex;
 use crate::rules::day::Instant;

@@ -18,7 +18,7 @@ use super::row::Row;
 use super::strangers::Strangers;
 use crate::platform::db::file::files::{beside, broken, folder_of, private_options, remove_file};
 use crate::platform::db::log;
-use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::seals::seal::Secret;
 use crate::platform::failure::{Result, locked};
 use crate::rules::day::Instant;
 

@@ -3,7 +3,7 @@
 //! A write's row commits with the write. The rows of reads and refusals go to the `journal` first;
 //! `take_in` brings them into the table with the writer's next batch, `flood` counts instead of
 //! listing, `strangers` decides that for those without a valid key. The rows are a chain
-//! (`platform::db::proof::chain`), to which `adding` appends; it is sealed with a secret that is not in the
+//! (`platform::db::seals::chain`), to which `adding` appends; it is sealed with a secret that is not in the
 //! database, `beginning` says since when, `verify` proves it, alone and against a backup. `rollover` drops
 //! what is older than it must be kept, `listing` shows the log to a person, `paging` a page of it at a time,
 //! `usage` counts in it, `days` says which rows are of which days.
@@ -41,7 +41,7 @@ use rusqlite::Connection;
 
 use super::access::quota::Quota;
 use crate::platform::db::Clock;
-use crate::platform::db::proof::seal::Secret;
+use crate::platform::db::seals::seal::Secret;
 use crate::platform::failure::Result;
 use crate::platform::http::route::Route;
 

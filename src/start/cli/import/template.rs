@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::interface::description::vorlagen::columns;
 use crate::office::buchhaltung;
 use crate::platform::import::Import;
-use crate::rules::buchung::Rahmen;
+use crate::rules::datev::Rahmen;
 use crate::start::cli::private::{create_private, unwritable};
 use crate::start::cli::terminal::{Outcome, Terminal};
 

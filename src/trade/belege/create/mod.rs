@@ -29,7 +29,7 @@ use crate::goods::kontrakte::{self, Genannt, KontraktBezug};
 use crate::master::kunden::{self, Kunde};
 use crate::master::tenants::{self, Einstellungen};
 use crate::master::{artikel, steuersaetze};
-use crate::platform::db::proof::numbers;
+use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::bytes::fingerprint;

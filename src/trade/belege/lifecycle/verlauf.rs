@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::platform::db::list::{Filter, ListSql, Page};
-use crate::platform::db::proof::evidence::Subject;
 use crate::platform::db::record::record;
+use crate::platform::db::seals::evidence::Subject;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::{Listing, Records};

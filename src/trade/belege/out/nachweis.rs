@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use crate::platform::db::proof::evidence::{self, Digest, Subject};
+use crate::platform::db::seals::evidence::{self, Digest, Subject};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 

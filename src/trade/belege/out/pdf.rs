@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{ausfertigung, nachweis};
 use crate::papers::blatt::draw;
-use crate::platform::db::proof::evidence::Subject;
+use crate::platform::db::seals::evidence::Subject;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, or_refusal};
 use crate::rules::bytes::hex;

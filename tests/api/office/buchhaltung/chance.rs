@@ -1,7 +1,7 @@
 //! Random documents: the tax that DATEV computes from the lines equals that of the document to the cent, and
 //! each difference is reported (D33).
 
-use partnerd::rules::buchung::{
+use partnerd::rules::datev::{
     Aufteilung, Automatik, Buchungsbeleg, Buchungsposition, Fall, Funktionsart, Kontierung, zeilen,
 };
 use partnerd::rules::document::Seite;
@@ -103,7 +103,7 @@ fn the_tax_of_the_lines_is_that_of_ten_thousand_documents() {
 }
 
 /// The net that DATEV books on an account, in cents, with the sign of the positions.
-fn net_of(lines: &[partnerd::rules::buchung::Buchungszeile], konto: i64, seite: Seite) -> i64 {
+fn net_of(lines: &[partnerd::rules::datev::Buchungszeile], konto: i64, seite: Seite) -> i64 {
     let mut net = 0;
     for line in lines {
         let sign = if line.soll == (seite == Seite::Verkauf) { 1 } else { -1 };
@@ -149,7 +149,7 @@ fn what_differs_is_named_by_the_cent() {
         let sum: i64 = printed.iter().map(|group| group.basis.units() + group.steuer.units()).sum();
         beleg.gedruckt = Some(Gedruckt(printed));
         let booked = zeilen(&beleg, aufteilung).unwrap();
-        let signed = |line: &partnerd::rules::buchung::Buchungszeile| match line.soll
+        let signed = |line: &partnerd::rules::datev::Buchungszeile| match line.soll
             == (beleg.seite == Seite::Verkauf)
         {
             true => line.betrag.units(),

@@ -1,4 +1,4 @@
-//! Proof: evidence that nothing was altered or lost.
+//! Seals: what shows that nothing was altered or lost.
 //!
 //! Contains: chains of rows, the evidence of documents, seals, numbers without gaps, retention periods,
 //! invariants of tables.

@@ -1,4 +1,4 @@
-//! Bookings (D31, D33): turns a final RE or ER into the lines of the tax adviser's ledger.
+//! DATEV's lines (D31, D33): turns a final RE or ER into the lines of the tax adviser's ledger.
 //!
 //! [`konten`] finds the account of a position and what DATEV computes on it by itself; [`zeilen`] splits a
 //! document into lines so that DATEV's tax equals ours to the cent.
