@@ -1,6 +1,6 @@
 //! The Leitstand: the pages for the people of the firm (D27), rendered on the server.
 //!
-//! Contains: a file per page, in directories named like the groups whose records they show. `access` says who
+//! Contains: a file per page, in directories named like the group whose work they serve. `access` says who
 //! may log in and see what, `kit` holds the parts of pages and answers requests for them, `home` holds the
 //! pages of no single subject.
 //! Does not contain: rules. A page reads records from the slices and sends its form to a route of the interface
@@ -92,7 +92,7 @@ pub const PAGES: &[Page] = &[
     firma!("/belege/{id}/erledigen", trade::erledigen::show).takes(Take::Firma(trade::erledigen::settle)),
     firma!("/belege/{id}/storno", trade::belege::show_cancel).takes(Take::Firma(trade::belege::cancel)),
     firma!("/belege/{id}/anhaenge/{id}", trade::belege::attachment).heavy(),
-    firma!("/offen", trade::offen::list).in_menu("Offene Posten").takes(Take::Firma(trade::offen::settle)),
+    firma!("/offen", office::offen::list).in_menu("Offene Posten").takes(Take::Firma(office::offen::settle)),
     firma!("/bestand", goods::bestand::list).in_menu("Bestand"),
     firma!("/bestand/inventur", goods::lager::show).takes(Take::Firma(goods::lager::count)),
     firma!("/bestand/{id}", goods::bestand::show),

@@ -15,6 +15,5 @@ pub mod entwurf;
 pub mod erledigen;
 pub mod herkunft;
 pub mod kasse;
-pub mod offen;
 pub mod versendet;
 pub mod vorlage;

@@ -4,13 +4,13 @@
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::belege::art_of;
-use super::erledigen::{NO_COUNTERPART, counterpart, open_of};
 use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{ROWS, TOO_MANY, amount, form, number, optional, refusal};
+use crate::leitstand::trade::belege::art_of;
+use crate::leitstand::trade::erledigen::{NO_COUNTERPART, counterpart, open_of};
 use crate::papers::blatt::Skonto;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
