@@ -69,6 +69,19 @@ macro_rules! fill_each {
 
 pub(crate) use fill_each;
 
+/// Makes a row of a file into what a client would send: a field that the row lacks stays.
+macro_rules! sent_each {
+    ($row:ident => $change:ident { $($own:ident),* }: $($field:ident),+) => {
+        $change {
+            $($own,)*
+            $($field: $row.$field.map_or(Change::Keep, Change::Set),)+
+            ..$change::default()
+        }
+    };
+}
+
+pub(crate) use sent_each;
+
 impl<T> From<Option<T>> for Change<T> {
     fn from(value: Option<T>) -> Change<T> {
         value.map_or(Change::Clear, Change::Set)

@@ -27,21 +27,22 @@ pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange, hints: &mut H
     if new.gesperrt {
         required(new.sperrgrund.as_ref(), "sperrgrund")?;
     }
+    store(tx, &old, new)
+}
+
+/// Stores a changed batch and its previous version in the history; does nothing if nothing differs. Refuses a
+/// supplier's number that another of the article's batches has.
+pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge) -> Result<Charge> {
+    if new == *old {
+        return Ok(new);
+    }
     // Only for a changed number: batches that share a number but differ in their date stay correctable.
     let number = |charge: &Charge| charge.fremde_charge_nr.as_deref().map(case_key);
-    if number(&new) != number(&old)
+    if number(&new) != number(old)
         && let Some(other) = sql::other_with_fremde(tx, &new)?
     {
         let message = format!("Diese Nummer des Lieferanten hat schon die Charge {other}. Bitte prüfen.");
         return Err(Refusal::field(Code::FremdeChargeNrBereitsVergeben, "fremde_charge_nr", message).into());
-    }
-    store(tx, &old, new)
-}
-
-/// Stores a changed batch and its previous version in the history; does nothing if nothing differs.
-pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge) -> Result<Charge> {
-    if new == *old {
-        return Ok(new);
     }
     verlauf::keep(tx, old)?;
     let new = Charge { version: old.version + 1, ..new };

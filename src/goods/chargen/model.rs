@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::master::laender::{self, Staat};
 use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
-use crate::platform::http::wire::{Int, Kennung, OneOf, Text};
+use crate::platform::http::wire::{Int, Kennung, NotNegative, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
 use crate::rules::fixed::{Price, Quantity};
@@ -100,8 +100,8 @@ eingabe! {
         mhd: Day,
         herkunftsland: Staat,
         biozertifikat_id: Kennung,
-        eingang_menge: Quantity,
-        eingang_ep: Price,
+        eingang_menge: NotNegative<Quantity>,
+        eingang_ep: NotNegative<Price>,
         einheit: Text,
         niederlassung_id: Kennung,
         lagerhalle_id: Kennung,
@@ -129,13 +129,13 @@ eingabe! {
         artikelnummer: Text,
         charge_nr: Text,
         partner: Text,
-        bestand: Quantity,
+        bestand: NotNegative<Quantity>,
         fremde_charge_nr: Text,
         mhd: Day,
         herkunftsland: Staat,
         biozertifikat_id: Int<1, { i32::MAX as i64 }>,
-        eingang_menge: Quantity,
-        eingang_ep: Price,
+        eingang_menge: NotNegative<Quantity>,
+        eingang_ep: NotNegative<Price>,
         einheit: Text,
         niederlassung_id: Kennung,
         lagerhalle_id: Kennung,

@@ -8,7 +8,7 @@ use super::model::{Kontrakt, KontraktChange, Position, PositionEingabe};
 use super::sql::{self, VERLAUF};
 use super::{bezug, lieferstand};
 use crate::goods::abrechnungsschemata;
-use crate::master::artikel::{self, check_price};
+use crate::master::artikel;
 use crate::master::kunden;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
@@ -18,7 +18,7 @@ use crate::rules::day::DayTime;
 use crate::rules::document::Seite;
 use crate::rules::error::{Checked, Code, HintCode, Hints, refuse_if, required};
 use crate::rules::felder;
-use crate::rules::fixed::{Price, Quantity};
+use crate::rules::fixed::Price;
 use crate::rules::unit::Conversion;
 
 /// A price that differs from the article's by this factor, up or down, is doubtful: usually its unit is
@@ -27,23 +27,21 @@ const DOUBTFUL_TIMES: i64 = 4;
 
 pub fn create(tx: &WriteTx<'_>, change: KontraktChange, hints: &mut Hints) -> Result<Kontrakt> {
     let blank = Kontrakt { id: tx.new_id(), ..Kontrakt::default() };
-    let new = apply(tx, &blank, change, hints)?;
-    store(tx, None, &new)?;
-    lieferstand::hint_unit(tx, &new, hints)?;
+    let new = apply(tx, &blank, change)?;
+    store(tx, None, &new, hints)?;
     Ok(new)
 }
 
 /// Changes the fields that were sent; null clears a field (D18).
 pub fn change(tx: &WriteTx<'_>, old: Kontrakt, change: KontraktChange, hints: &mut Hints) -> Result<()> {
     let old = Kontrakt { positionen: sql::positions(tx, old.id)?, ..old };
-    let new = apply(tx, &old, change, hints)?;
+    let new = apply(tx, &old, change)?;
     lieferstand::check_named(tx, &old, &new)?;
-    store(tx, Some(&old), &new)?;
-    lieferstand::hint_unit(tx, &new, hints)
+    store(tx, Some(&old), &new, hints).map(drop)
 }
 
-fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange, hints: &mut Hints) -> Result<Kontrakt> {
-    check_quantity("gesamtmenge", change.gesamtmenge.get())?;
+/// Returns a contract as it will be; what [`store`] checks concerns several of its fields.
+pub fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange) -> Result<Kontrakt> {
     let kept = Some(old.kontrakt_nr.clone()).filter(|nummer| !nummer.is_empty());
     let kontrakt_nr = required(change.kontrakt_nr.apply(kept), "kontrakt_nr")?;
     check_number(tx, old, &kontrakt_nr)?;
@@ -73,13 +71,11 @@ fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange, hints: &mut H
         kontrakt_typ, gesamtmenge, gesamtmenge_einheit, mengenart, paritat, zahlungsbedingung, erntejahr,
         notizen, referenz
     }
-    check_days(&new)?;
     new.positionen = match change.positionen {
         Change::Keep => new.positionen,
         Change::Clear => Vec::new(),
         Change::Set(sent) => positions(tx, &old.positionen, sent)?,
     };
-    hint_doubts(tx, old, &new, hints)?;
     Ok(new)
 }
 
@@ -89,7 +85,7 @@ fn check_number(tx: &Tx<'_>, old: &Kontrakt, nummer: &str) -> Result<()> {
     Ok(refuse_if(is_taken, Code::FeldWiderspruch, "kontrakt_nr", message)?)
 }
 
-pub fn check_days(kontrakt: &Kontrakt) -> Checked<()> {
+fn check_days(kontrakt: &Kontrakt) -> Checked<()> {
     let ends_before = kontrakt.gueltig_von.zip(kontrakt.gueltig_bis).is_some_and(|(von, bis)| bis < von);
     refuse_if(ends_before, Code::DatumUngueltig, "gueltig_bis", "gueltig_bis liegt vor gueltig_von.")
 }
@@ -126,11 +122,6 @@ fn check_scheme(tx: &Tx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result<(
     Ok(())
 }
 
-fn check_quantity(feld: &str, menge: Option<&Quantity>) -> Checked<()> {
-    let is_negative = menge.is_some_and(|menge| menge.is_negative());
-    refuse_if(is_negative, Code::WertUngueltig, feld, "Eine vereinbarte Menge darf nicht negativ sein.")
-}
-
 /// Returns all positions that the contract will have: existing ones found by id, else by number, else new
 /// ones.
 fn positions(tx: &WriteTx<'_>, known: &[Position], sent: Vec<PositionEingabe>) -> Result<Vec<Position>> {
@@ -157,8 +148,6 @@ fn position(tx: &WriteTx<'_>, known: &[Position], last: &mut i64, sent: Position
     let found = known.iter().find(is_meant);
     let message = "Diese Position hat der Kontrakt nicht. Bitte die id prüfen oder weglassen.";
     refuse_if(sent.id.is_some() && found.is_none(), Code::KontraktNichtGefunden, "id", message)?;
-    check_quantity("menge", sent.menge.as_ref())?;
-    check_price("preis", &sent.preis.into())?;
     let number = sent.position.or(found.map(|found| found.position)).unwrap_or_else(|| {
         *last += 1;
         *last
@@ -173,8 +162,9 @@ fn position(tx: &WriteTx<'_>, known: &[Position], last: &mut i64, sent: Position
 }
 
 /// Adds hints for prices far from those of their articles, and for an end in the past.
-fn hint_doubts(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt, hints: &mut Hints) -> Result<()> {
-    let is_over = new.gueltig_bis.is_some_and(|bis| bis.0 < tx.today()) && new.gueltig_bis != old.gueltig_bis;
+fn hint_doubts(tx: &Tx<'_>, old: Option<&Kontrakt>, new: &Kontrakt, hints: &mut Hints) -> Result<()> {
+    let old_end = old.and_then(|old| old.gueltig_bis);
+    let is_over = new.gueltig_bis.is_some_and(|bis| bis.0 < tx.today()) && new.gueltig_bis != old_end;
     if is_over && !new.erledigt {
         hints.add_field(HintCode::WertFraglich, "gueltig_bis", "Der Kontrakt ist damit schon abgelaufen.");
     }
@@ -207,8 +197,10 @@ fn doubt(tx: &Tx<'_>, kontrakt: &Kontrakt, position: &Position) -> Result<Option
 
 /// Stores a contract with its positions and records the changes in its history; returns whether anything
 /// changed.
-pub fn store(tx: &WriteTx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result<bool> {
+pub fn store(tx: &WriteTx<'_>, old: Option<&Kontrakt>, new: &Kontrakt, hints: &mut Hints) -> Result<bool> {
+    check_days(new)?;
     check_scheme(tx, old, new)?;
+    hint_doubts(tx, old, new, hints)?;
     let known = old.map_or(&[][..], |old| &old.positionen);
     let mut changed = Vec::new();
     if let Some(old) = old {
@@ -234,5 +226,6 @@ pub fn store(tx: &WriteTx<'_>, old: Option<&Kontrakt>, new: &Kontrakt) -> Result
     if old.is_some() && !changed.is_empty() {
         VERLAUF.add(tx, new.id, &changed)?;
     }
+    lieferstand::hint_unit(tx, new, hints)?;
     Ok(!changed.is_empty())
 }

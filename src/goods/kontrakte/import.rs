@@ -2,22 +2,21 @@
 
 use uuid::Uuid;
 
-use super::change::{change, check_days, store};
+use super::change::{apply, change, store};
 use super::model::{Kontrakt, KontraktChange, KontraktZeile, Position, PositionEingabe, PositionZeile};
 use super::sql;
-use crate::goods::abrechnungsschemata;
 use crate::master::{artikel, kunden};
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::{self, Upserted};
-use crate::rules::change::{Change, fill_each};
-use crate::rules::day::{Day, DayTime};
+use crate::rules::change::{Change, sent_each};
 use crate::rules::error::{Code, Hints, refuse_if, required};
 use crate::rules::felder::GeaendertesFeld;
 
-/// Stores a contract; its key is kontrakt_nr. Absent and blank fields keep their values.
+/// Stores a contract; its key is kontrakt_nr. Absent and blank fields keep their values, also in a contract
+/// that documents name (D22).
 pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut zeile = KontraktZeile::from_json(row, at)?;
     let kontrakt_nr = required(zeile.kontrakt_nr.take(), "kontrakt_nr")?;
@@ -27,7 +26,7 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
         None => None,
     };
     let blank = || Kontrakt { id: tx.new_id(), kontrakt_nr, ..Kontrakt::default() };
-    let mut new = with_row(tx, found.clone().unwrap_or_else(blank), zeile)?;
+    let mut new = apply(tx, &found.clone().unwrap_or_else(blank), as_change(tx, zeile)?)?;
     for (index, zeile) in positionen.into_iter().flatten().enumerate() {
         let position = position(tx, &new.positionen, index, zeile)?;
         match new.positionen.iter_mut().find(|known| known.id == position.id) {
@@ -35,32 +34,19 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
             None => new.positionen.push(position),
         }
     }
-    let changed = store(tx, found.as_ref(), &new)?;
+    let changed = store(tx, found.as_ref(), &new, at.hints())?;
     Ok(Upserted::of(found.is_none(), changed))
 }
 
-fn with_row(tx: &WriteTx<'_>, old: Kontrakt, zeile: KontraktZeile) -> Result<Kontrakt> {
-    let day = |sent: Option<Day>, old: Option<DayTime>| sent.map(DayTime).or(old);
+/// Converts a row to what a client would send: it names the partner by its number.
+fn as_change(tx: &WriteTx<'_>, zeile: KontraktZeile) -> Result<KontraktChange> {
     let partner_of = |kundennr: String| kunden::must_have_number(tx, &kundennr, "partner");
     let partner = zeile.partner.map(partner_of).transpose()?;
-    let schema_id =
-        zeile.schema.as_deref().map(|nummer| abrechnungsschemata::named(tx, nummer)).transpose()?;
-    let mut kontrakt = Kontrakt {
-        schema_id: schema_id.or(old.schema_id),
-        partner_id: partner.as_ref().map(|partner| partner.id).or(old.partner_id),
-        partner_name: partner.map(|partner| partner.name).or(old.partner_name),
-        gueltig_von: day(zeile.gueltig_von, old.gueltig_von),
-        gueltig_bis: day(zeile.gueltig_bis, old.gueltig_bis),
-        erfassungsdatum: day(zeile.erfassungsdatum, old.erfassungsdatum),
-        erledigt: zeile.erledigt.unwrap_or(old.erledigt),
-        ..old
-    };
-    check_days(&kontrakt)?;
-    fill_each! { zeile => kontrakt:
-        kontrakt_typ, gesamtmenge, gesamtmenge_einheit, mengenart, paritat, zahlungsbedingung, erntejahr,
-        notizen, referenz, schema
-    }
-    Ok(kontrakt)
+    let partner_id = partner.map_or(Change::Keep, |partner| Change::Set(partner.id));
+    Ok(sent_each! { zeile => KontraktChange { partner_id }:
+        kontrakt_typ, gueltig_von, gueltig_bis, erfassungsdatum, gesamtmenge, gesamtmenge_einheit, mengenart,
+        paritat, zahlungsbedingung, erntejahr, erledigt, notizen, referenz, schema
+    })
 }
 
 /// Returns a position with the values of its row; finds an existing one by its id, else by its place.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
-use crate::platform::http::wire::{Int, Liste, LongText, Text};
+use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, Text};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Price, Quantity};
@@ -80,7 +80,7 @@ eingabe! {
         gueltig_von: Day,
         gueltig_bis: Day,
         erfassungsdatum: Day,
-        gesamtmenge: Quantity,
+        gesamtmenge: NotNegative<Quantity>,
         gesamtmenge_einheit: Text,
         mengenart: Text,
         paritat: Text,
@@ -100,8 +100,8 @@ eingabe! {
         id: uuid::Uuid,
         position: Int<1, 10_000>,
         artikelnummer: Text,
-        menge: Quantity,
-        preis: Price,
+        menge: NotNegative<Quantity>,
+        preis: NotNegative<Price>,
     }
     nur_lesen: []
 }
@@ -118,7 +118,7 @@ eingabe! {
         gueltig_von: Day,
         gueltig_bis: Day,
         erfassungsdatum: Day,
-        gesamtmenge: Quantity,
+        gesamtmenge: NotNegative<Quantity>,
         gesamtmenge_einheit: Text,
         mengenart: Text,
         paritat: Text,
@@ -140,8 +140,8 @@ eingabe! {
         position: Int<1, 10_000>,
         artikel_id: Uuid,
         artikelnr: Text,
-        menge: Quantity,
-        preis: Price,
+        menge: NotNegative<Quantity>,
+        preis: NotNegative<Price>,
     }
     nur_lesen: []
 }

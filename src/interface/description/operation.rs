@@ -79,7 +79,7 @@ pub fn describe(route: &'static Route, routes: &[&'static Route], shapes: &mut S
     if let Some(body) = &route.takes {
         let schema = match single(route, routes) {
             Some(single) => shapes.body_of_many(body, single),
-            None => shapes.body(body),
+            None => shapes.body(body, route.method),
         };
         operation["requestBody"] = request_body(body, schema, example);
     }

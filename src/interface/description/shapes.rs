@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::woerter;
 use crate::platform::http::error::ErrorBody;
+use crate::platform::http::route::Method;
 use crate::platform::http::shape::Body;
 
 const SCHEMAS: &str = "/components/schemas";
@@ -39,8 +40,8 @@ impl Shapes {
 
     /// Registers the body of a request under its name, with its required fields, and returns a reference to
     /// it.
-    pub fn body(&mut self, body: &Body) -> Value {
-        let shape = self.shape_of(body);
+    pub fn body(&mut self, body: &Body, method: Method) -> Value {
+        let shape = self.shape_of(body, method);
         self.bodies.insert(body.name.to_owned(), shape);
         reference(body.name)
     }
@@ -49,14 +50,17 @@ impl Shapes {
     /// lacks one is refused alone, and the others are carried out (D28).
     pub fn body_of_many(&mut self, body: &Body, single: &Body) -> Value {
         let (many, item) = (format!("{}{MANY}", single.name), format!("{}{ITEM}", single.name));
-        let (mut shape, one) = (self.shape_of(body), self.shape_of(&Body { required: &[], ..*single }));
+        let (mut shape, one) = (
+            self.shape_of(body, Method::Post),
+            self.shape_of(&Body { required: &[], ..*single }, Method::Post),
+        );
         shape["properties"]["items"]["items"] = reference(&item);
         let reference = reference(&many);
         self.bodies.extend([(many, shape), (item, one)]);
         reference
     }
 
-    fn shape_of(&mut self, body: &Body) -> Value {
+    fn shape_of(&mut self, body: &Body, method: Method) -> Value {
         let shape = (body.shape)(&mut self.sent);
         let mut shape = self.resolve(&shape.into());
         if !body.required.is_empty() {
@@ -64,6 +68,12 @@ impl Shapes {
         }
         for field in body.required {
             without_null(&mut shape["properties"][field]);
+        }
+        for field in body.ignored {
+            match (method, shape["properties"].as_object_mut()) {
+                (Method::Put, Some(fields)) => fields[*field]["readOnly"] = true.into(),
+                (_, fields) => drop(fields.and_then(|fields| fields.remove(*field))),
+            }
         }
         shape
     }

@@ -8,10 +8,10 @@ use super::sql::{self, VERLAUF};
 use crate::master::steuersaetze;
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::Result;
+use crate::platform::import::Upserted;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::felder;
-use crate::rules::fixed::Price;
 use crate::rules::plausible::is_gtin;
 use crate::rules::text::case_key;
 
@@ -24,22 +24,27 @@ pub fn create(tx: &WriteTx<'_>, change: ArtikelChange, hints: &mut Hints) -> Res
     Ok(artikel)
 }
 
-/// Changes the fields that were sent; null clears a field (D18).
-pub fn change(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
+/// Changes the fields that were sent; null clears a field (D18). Returns the article and whether anything
+/// changed.
+pub fn change(
+    tx: &WriteTx<'_>,
+    old: &Artikel,
+    change: ArtikelChange,
+    hints: &mut Hints,
+) -> Result<(Artikel, bool)> {
     let tiers = tiers(&change)?;
     let artikel = apply(tx, old, change, hints)?;
     check_movements(tx, old, &artikel)?;
-    if artikel != *old {
+    let mut is_changed = artikel != *old;
+    if is_changed {
         sql::update(tx, &artikel)?;
         VERLAUF.add(tx, artikel.id, &felder::differing(old, &artikel)?)?;
     }
-    store_tiers(tx, &artikel, tiers)?;
-    Ok(artikel)
+    is_changed |= store_tiers(tx, &artikel, tiers)?;
+    Ok((artikel, is_changed))
 }
 
 fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
-    check_price("preis", &change.preis)?;
-    check_price("ep_netto", &change.ep_netto)?;
     if let Some(satz) = change.mwst_satz.get() {
         steuersaetze::hint_unknown(&steuersaetze::all(tx)?, *satz, hints);
     }
@@ -68,11 +73,6 @@ fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hin
     };
     apply_each! { change => artikel: artikelnr, bezeichnung2, langtext, einheit, preis, ep_netto, mwst_satz, ean }
     Ok(artikel)
-}
-
-pub fn check_price(feld: &str, preis: &Change<Price>) -> Result<()> {
-    let is_negative = preis.get().is_some_and(|preis| preis.is_negative());
-    Ok(refuse_if(is_negative, Code::WertUngueltig, feld, "Ein Preis darf nicht negativ sein.")?)
 }
 
 /// Returns the group of an article, given by `artikelgruppe_id` or, as in an import, by `gruppe` (D22). A
@@ -117,9 +117,6 @@ fn tiers(change: &ArtikelChange) -> Result<Option<Vec<Staffel>>> {
             preis: required(sent.preis, &feld("preis"))?,
             aktiv: sent.aktiv.unwrap_or(true),
         };
-        let message = "ab_menge darf nicht negativ sein.";
-        refuse_if(tier.ab_menge.is_negative(), Code::WertUngueltig, &feld("ab_menge"), message)?;
-        check_price(&feld("preis"), &Change::Set(tier.preis))?;
         let message = format_args!("Ab {} stehen zwei Preise da. Bitte einen weglassen.", tier.ab_menge);
         refuse_if(!known.insert(tier.ab_menge), Code::WertUngueltig, &feld("ab_menge"), message)?;
         tiers.push(tier);
@@ -127,16 +124,17 @@ fn tiers(change: &ArtikelChange) -> Result<Option<Vec<Staffel>>> {
     Ok(Some(tiers))
 }
 
-/// Stores the tiers that were sent and deactivates all others.
-fn store_tiers(tx: &WriteTx<'_>, artikel: &Artikel, tiers: Option<Vec<Staffel>>) -> Result<()> {
-    let Some(tiers) = tiers else { return Ok(()) };
+/// Stores the tiers that were sent and deactivates all others. Returns whether any of them changed.
+fn store_tiers(tx: &WriteTx<'_>, artikel: &Artikel, tiers: Option<Vec<Staffel>>) -> Result<bool> {
+    let Some(tiers) = tiers else { return Ok(false) };
     let is_sent = |old: &Staffel| tiers.iter().any(|tier| tier.ab_menge == old.ab_menge);
     let ended = sql::tiers(tx, artikel.id)?;
     let ended = ended.iter().map(|tier| Staffel { ab_menge: tier.ab_menge, preis: tier.preis, aktiv: false });
     let ended: Vec<Staffel> = ended.filter(|old| !is_sent(old)).collect();
+    let mut is_changed = false;
     for tier in tiers.iter().chain(&ended) {
         let old = sql::find_tier(tx, artikel.id, tier.ab_menge)?;
-        store_tier(tx, artikel.id, old.as_ref(), tier)?;
+        is_changed |= store_tier(tx, artikel.id, old.as_ref(), tier)? != Upserted::Unchanged;
     }
-    Ok(())
+    Ok(is_changed)
 }

@@ -6,21 +6,20 @@ use std::sync::Arc;
 use rusqlite::ToSql;
 use uuid::Uuid;
 
-use super::model::{Artikel, Artikelgruppe, Staffel};
+use super::change::{change, create};
+use super::model::{Artikel, ArtikelChange, Artikelgruppe, Staffel};
 use super::sql::{self, VERLAUF};
 use crate::eingabe;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json::Json;
-use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Spelled, Text};
+use crate::platform::http::wire::{At, FromJson, Int, NotNegative, Text};
 use crate::platform::import::file::{ParseError, Rows};
 use crate::platform::import::{Stored, Upserted};
 use crate::platform::listing::verlauf::part;
-use crate::rules::change::fill_each;
+use crate::rules::change::Change;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
-use crate::rules::felder;
 use crate::rules::fixed::{Percent, Price, Quantity};
-use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key};
 
 /// Field of the history that holds a tier.
@@ -41,30 +40,10 @@ eingabe! {
 }
 
 eingabe! {
-    /// A row of artikel. `gruppe` identifies the group by kuerzel, nummer or name.
-    pub struct ArtikelZeile {
-        artikelnummer: Text,
-        artikelnr: Text,
-        bezeichnung: Text,
-        bezeichnung2: Text,
-        langtext: LongText,
-        einheit: Text,
-        preis: Price,
-        ep_netto: Price,
-        mwst_satz: Percent,
-        ean: Text,
-        gruppe: Spelled,
-        status: OneOf<ArtikelStatus>,
-        chargenpflichtig: bool,
-    }
-    nur_lesen: [..Artikel]
-}
-
-eingabe! {
     pub struct StaffelZeile {
         artikelnummer: Text,
-        ab_menge: Quantity,
-        preis: Price,
+        ab_menge: NotNegative<Quantity>,
+        preis: NotNegative<Price>,
         aktiv: bool,
     }
     nur_lesen: []
@@ -128,34 +107,17 @@ pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Resu
     Ok(new)
 }
 
-/// Stores an article; its key is artikelnummer.
+/// Creates or changes an article by its key, artikelnummer (D22).
 pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
-    let zeile = ArtikelZeile::from_json(row, at)?;
-    let artikelnummer = required(zeile.artikelnummer, "artikelnummer")?;
-    let found = sql::find_by_artikelnummer(tx, &artikelnummer)?.map(Arc::unwrap_or_clone);
-    let blank = Artikel { id: tx.new_id(), artikelnummer, ..Artikel::default() };
-    let old = found.clone().unwrap_or(blank);
-    let gruppe = zeile.gruppe.map(|gruppe| resolve_gruppe(tx, gruppe, at.hints())).transpose()?;
-    let bezeichnung = zeile.bezeichnung.or(Some(old.bezeichnung.clone()).filter(|text| !text.is_empty()));
-    let mut new = Artikel {
-        bezeichnung: required(bezeichnung, "bezeichnung")?,
-        status: zeile.status.unwrap_or(old.status),
-        chargenpflichtig: zeile.chargenpflichtig.unwrap_or(old.chargenpflichtig),
-        artikelgruppe_id: gruppe.as_ref().map(|gruppe| gruppe.id).or(old.artikelgruppe_id),
-        gruppe: gruppe.map(|gruppe| gruppe.name).or(old.gruppe),
-        ..old
+    let mut sent = ArtikelChange::from_json(row, at)?;
+    let artikelnummer = required(sent.artikelnummer.get(), "artikelnummer")?;
+    let Some(old) = sql::find_by_artikelnummer(tx, artikelnummer)? else {
+        create(tx, sent, at.hints())?;
+        return Ok(Upserted::Created);
     };
-    fill_each! { zeile => new: artikelnr, bezeichnung2, langtext, einheit, preis, ep_netto, mwst_satz, ean }
-    if let Some(found) = &found {
-        check_movements(tx, found, &new)?;
-    }
-    Upserted::by(found.as_ref(), &new, || match &found {
-        Some(found) => {
-            sql::update(tx, &new)?;
-            VERLAUF.add(tx, new.id, &felder::differing(found, &new)?)
-        }
-        None => sql::insert(tx, &new),
-    })
+    // The number is the key, so only its spelling could differ.
+    sent.artikelnummer = Change::Keep;
+    Ok(Upserted::of(false, change(tx, &old, sent, at.hints())?.1))
 }
 
 /// Refuses to change the unit of an article, or whether it is kept in batches, once it has movements: its
@@ -211,8 +173,6 @@ fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     let zeile = StaffelZeile::from_json(row, at)?;
     let artikel = by_artikelnummer(tx, &required(zeile.artikelnummer, "artikelnummer")?)?.id;
     let ab_menge = required(zeile.ab_menge, "ab_menge")?;
-    let message = "ab_menge darf nicht negativ sein.";
-    refuse_if(ab_menge.is_negative(), Code::WertUngueltig, "ab_menge", message)?;
     let preis = required(zeile.preis, "preis")?;
     let old = sql::find_tier(tx, artikel, ab_menge)?;
     let aktiv = zeile.aktiv.or(old.as_ref().map(|old| old.aktiv)).unwrap_or(true);

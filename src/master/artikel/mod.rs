@@ -8,7 +8,6 @@ mod put_back;
 mod sql;
 
 pub use bezug::{by_id, must_have, named};
-pub use change::check_price;
 pub use import::{by_artikelnummer, gruppe_named};
 pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
 use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln};
@@ -41,7 +40,7 @@ pub const WHAT: &str = "Diesen Artikel";
 
 pub const IMPORTS: &[Import] = &[
     Import::of::<import::GruppeZeile>("artikelgruppen", &[&["kuerzel"], &["name"]], import::gruppe),
-    Import::of::<import::ArtikelZeile>("artikel", &[&["artikelnummer"]], import::artikel),
+    Import::of::<ArtikelChange>("artikel", &[&["artikelnummer"]], import::artikel),
     Import::of_groups::<import::StaffelZeile>(
         "staffelpreise",
         &[&["artikelnummer", "ab_menge"]],
@@ -148,7 +147,7 @@ fn put(call: &Call<'_>) -> Result<Write> {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), VERLAUF.version(tx, id)?)?;
         let mut hinweise = hinweise.clone();
-        let artikel = change::change(tx, &old, change.clone(), &mut hinweise)?;
+        let (artikel, _) = change::change(tx, &old, change.clone(), &mut hinweise)?;
         let artikel = with_tiers(tx, artikel)?;
         Ok(Reply::ok(&ArtikelGeaendert { artikel, hinweise })?.about(id))
     }))

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
-use crate::platform::http::wire::{Int, Liste, LongText, OneOf, Text};
+use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, OneOf, Text};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
@@ -64,15 +64,15 @@ auswahl! {
 eingabe! {
     /// A tier in the body of an article; `aktiv` defaults to true.
     pub struct StaffelEingabe as "StaffelpreisNeu" {
-        ab_menge: Quantity,
-        preis: Price,
+        ab_menge: NotNegative<Quantity>,
+        preis: NotNegative<Price>,
         aktiv: bool,
     }
     nur_lesen: []
 }
 
 eingabe! {
-    /// Body of POST and PUT /artikel (D22). `gruppe` identifies a group by kuerzel, nummer or name;
+    /// Body of POST and PUT /artikel, and a row of an import (D22). `gruppe` identifies a group by kuerzel, nummer or name;
     /// `staffelpreise` replaces all tiers of the article.
     pub change ArtikelChange {
         artikelnummer: Text,
@@ -81,8 +81,8 @@ eingabe! {
         bezeichnung2: Text,
         langtext: LongText,
         einheit: Text,
-        preis: Price,
-        ep_netto: Price,
+        preis: NotNegative<Price>,
+        ep_netto: NotNegative<Price>,
         mwst_satz: Percent,
         ean: Text,
         artikelgruppe_id: Int<1, { i32::MAX as i64 }>,

@@ -16,9 +16,6 @@ use crate::rules::felder::GeaendertesFeld;
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
 use crate::rules::tax::Gebiet;
 
-/// Maximum length of a customer number (D2).
-const KUNDENNR_CHARS_MAX: usize = 30;
-
 /// Default country of a partner (specification).
 const DEFAULT_COUNTRY: &str = "DE";
 
@@ -183,10 +180,8 @@ fn free_kunden_id(tx: &WriteTx<'_>, kunden_id: i64) -> Result<i64> {
     Ok(kunden_id)
 }
 
-/// Accepts a number that was sent if it is not too long and not taken (D2).
+/// Accepts a number that was sent if it is not taken (D2).
 fn free_number(tx: &WriteTx<'_>, kundennr: String) -> Result<String> {
-    let message = format_args!("Die Kundennummer ist länger als {KUNDENNR_CHARS_MAX} Zeichen. Bitte kürzen.");
-    refuse_if(kundennr.chars().count() > KUNDENNR_CHARS_MAX, Code::TextZuLang, "kundennr", message)?;
     let message = format_args!("Die Kundennummer {kundennr} ist schon vergeben. Bitte eine andere wählen.");
     let is_taken = sql::find_by_kundennr(tx, &kundennr)?.is_some();
     refuse_if(is_taken, Code::KundennrBereitsVergeben, "kundennr", message)?;

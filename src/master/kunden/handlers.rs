@@ -26,12 +26,8 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 pub fn create(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
-    // These are set only by import or PUT (D3, D18).
+    // Only an import sets it (D1).
     change.kunden_id.ignore("kunden_id", &mut hinweise);
-    change.status.ignore("status", &mut hinweise);
-    change.steuerart.ignore("steuerart", &mut hinweise);
-    change.skonto_tage.ignore("skonto_tage", &mut hinweise);
-    change.skonto_prozent.ignore("skonto_prozent", &mut hinweise);
     if let Some(typen) = change.partner_typen.get() {
         typen.refuse_spediteur()?;
     }

@@ -59,6 +59,7 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::list::<Kunde>()]),
     Route::post("/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create)
         .takes::<KundeChange>("KundeNeu", &["nachname_firma"])
+        .ignores(&["kunden_id"])
         .gives(&[Answer::created::<KundeAngelegt>()])
         .refuses(&[NAMES, &[Code::KundennrBereitsVergeben]]),
     Route::each("/api/v1/kunden/stapel", Scope::KundenWrite, "Viele Kunden anlegen", "/api/v1/kunden"),
@@ -66,6 +67,7 @@ pub const ROUTES: &[Route] = &[
         .gives(&[Answer::resource::<Kunde>()]),
     Route::put("/api/v1/kunden/{id}", Scope::KundenWrite, "Kunden ändern", handlers::change)
         .takes::<KundeChange>("KundeAenderung", &[])
+        .ignores(&["kunden_id", "kundennr"])
         .with_if_match()
         .gives(&[Answer::ok::<KundeGeaendert>()])
         .refuses(&[NAMES]),

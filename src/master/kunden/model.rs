@@ -10,7 +10,7 @@ use crate::papers::blatt::Anschrift;
 use crate::platform::db::record::record;
 use crate::platform::http::json::Json;
 use crate::platform::http::query::Query;
-use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text};
+use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text, TextWithin};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Hints, refuse_if};
@@ -181,14 +181,17 @@ auswahl! {
     }
 }
 
+/// Maximum length of a customer number (D2).
+const KUNDENNR_CHARS_MAX: usize = 30;
+
 eingabe! {
     /// The fields of a partner in the body of POST and PUT /kunden and in a row of an import. `name` and
     /// `land` are aliases (specification; D18).
     pub change KundeChange {
         nachname_firma: Text,
         name: Text,
-        kundennr: Text,
-        kunden_id: Int<1, { i32::MAX as i64 }>,
+        kundennr: TextWithin<KUNDENNR_CHARS_MAX>,
+        kunden_id: Int<1, 1_000_000_000>,
         anrede: OneOf<Anrede>,
         vorname: Text,
         strasse: Text,

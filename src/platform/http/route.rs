@@ -258,13 +258,23 @@ impl Route {
     /// Adds a body: its name in the description, and its required fields.
     pub const fn takes<T: JsonSchema>(self, name: &'static str, required: &'static [&'static str]) -> Route {
         let shape = SchemaGenerator::subschema_for::<T>;
-        Route { takes: Some(Body { name, shape, required, optional: false }), ..self }
+        Route { takes: Some(Body { name, shape, required, ignored: &[], optional: false }), ..self }
     }
 
     /// Adds an optional body.
     pub const fn may_take<T: JsonSchema>(self, name: &'static str) -> Route {
         let shape = SchemaGenerator::subschema_for::<T>;
-        Route { takes: Some(Body { name, shape, required: &[], optional: true }), ..self }
+        Route { takes: Some(Body { name, shape, required: &[], ignored: &[], optional: true }), ..self }
+    }
+
+    /// Names fields of the body's shape that this route ignores, with a hint: the description of a POST leaves
+    /// them out, that of a PUT shows them as read-only, because a client sends back what it read (D39).
+    pub const fn ignores(self, ignored: &'static [&'static str]) -> Route {
+        let takes = match self.takes {
+            Some(body) => Some(Body { ignored, ..body }),
+            None => None,
+        };
+        Route { takes, ..self }
     }
 
     pub const fn with_if_match(self) -> Route {

@@ -8,7 +8,9 @@ use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema, json_schema};
 
 use super::upload::{Dateiname, Inhalt};
-use super::wire::{Gewicht, Int, Leer, Liste, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin, Waegung};
+use super::wire::{
+    Gewicht, Int, Leer, Liste, NotNegative, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin, Waegung,
+};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Hints, SentHint};
@@ -24,6 +26,8 @@ pub struct Body {
     /// Its shape, in which no field is required.
     pub shape: Shape,
     pub required: &'static [&'static str],
+    /// Fields of the shape that this route ignores, with a hint.
+    pub ignored: &'static [&'static str],
     pub optional: bool,
 }
 
@@ -128,40 +132,41 @@ shape!([] Hints => |generator| {
     let items = generator.subschema_for::<SentHint<'_>>();
     json_schema!({"type": "array", "items": items})
 });
-shape!([] Gewicht => |_| decimal_sent(None));
-shape!([] Waegung => |_| decimal_sent(None));
+shape!([] Gewicht => |_| decimal_sent(ANY));
+shape!([] Waegung => |_| decimal_sent(ANY));
+shape!([T] NotNegative<T> => |_| decimal_sent(&[("minimum", 0), ("exclusiveMaximum", LIMIT)]));
 
 /// A decimal: a string in answers, a number or a string in requests (D14).
 macro_rules! decimal {
-    ($type:ty, $pattern:literal, $range:expr) => {
+    ($type:ty, $pattern:literal, $bounds:expr) => {
         shape!([] $type => |generator| match generator.contract().is_serialize() {
             true => json_schema!({"type": "string", "pattern": $pattern}),
-            false => decimal_sent($range),
+            false => decimal_sent($bounds),
         });
     };
 }
 
-decimal!(Money, r"^-?\d+\.\d{2}$", None);
-decimal!(Quantity, r"^-?\d+\.\d{3,6}$", None);
-decimal!(Price, r"^-?\d+\.\d{4,6}$", None);
-decimal!(Zahl, r"^-?\d+\.\d{1,6}$", None);
-decimal!(Percent, r"^-?\d+\.\d{2,6}$", Some((0, 100)));
+decimal!(Money, r"^-?\d+\.\d{2}$", ANY);
+decimal!(Quantity, r"^-?\d+\.\d{3,6}$", ANY);
+decimal!(Price, r"^-?\d+\.\d{4,6}$", ANY);
+decimal!(Zahl, r"^-?\d+\.\d{1,6}$", ANY);
+decimal!(Percent, r"^-?\d+\.\d{2,6}$", &[("minimum", 0), ("maximum", 100)]);
 
 // Kilograms, a price or an amount, depending on its row.
 shape!([] Groesse => |_| json_schema!({"type": "string", "pattern": r"^-?\d+\.\d{2,6}$"}));
 
-fn decimal_sent(range: Option<(i64, i64)>) -> Schema {
-    let mut schema =
-        json_schema!({"type": ["number", "string"], "pattern": r"^-?(0|[1-9]\d{0,11})(\.\d+)?$"});
-    match range {
-        Some((minimum, maximum)) => {
-            schema.insert("minimum".to_owned(), minimum.into());
-            schema.insert("maximum".to_owned(), maximum.into());
-        }
-        None => {
-            schema.insert("exclusiveMinimum".to_owned(), (-LIMIT).into());
-            schema.insert("exclusiveMaximum".to_owned(), LIMIT.into());
-        }
+/// The bounds of a decimal that has none of its own.
+const ANY: &[(&str, i64)] = &[("exclusiveMinimum", -LIMIT), ("exclusiveMaximum", LIMIT)];
+
+/// Bounds hold for numbers alone, so the pattern of a decimal from 0 on has no sign.
+fn decimal_sent(bounds: &[(&str, i64)]) -> Schema {
+    let pattern = match bounds.contains(&("minimum", 0)) {
+        true => r"^(0|[1-9]\d{0,11})(\.\d+)?$",
+        false => r"^-?(0|[1-9]\d{0,11})(\.\d+)?$",
+    };
+    let mut schema = json_schema!({"type": ["number", "string"], "pattern": pattern});
+    for (name, bound) in bounds {
+        schema.insert((*name).to_owned(), (*bound).into());
     }
     schema
 }

@@ -18,9 +18,6 @@ use crate::rules::unit::unece_code;
 const SUMS: &[&str] =
     &["summe", "summen", "zwischensumme", "gesamtsumme", "endsumme", "gesamt", "total", "uebertrag", "saldo"];
 
-/// Columns with prices that are never below 0. Lines of receipts may be: a discount is one.
-const PRICES: &[&str] = &["preis", "ep_netto", "eingang_ep", "preis_je_t"];
-
 const UNITS: &[&str] = &["einheit", "gesamtmenge_einheit"];
 
 /// Values that a tenant uses, so that they are not suspicious.
@@ -101,9 +98,6 @@ fn odd(kind: &Import, rows: &Rows, known: &mut Known, (field, cell): &Cell<'_>) 
     };
     if !kind.fields.contains(&field.as_ref()) {
         return None;
-    }
-    if PRICES.contains(&field.as_ref()) && text.starts_with('-') {
-        return Some("Der Preis liegt unter 0.".to_owned());
     }
     if field == "mwst_satz" {
         let rate = Percent::from_json(cell, &mut rows.at(&mut Hints::default())).ok()?;

@@ -57,7 +57,7 @@ pub struct Arguments {
     /// Was in einer Tabelle die Nachkommastellen trennt, wo es nicht zu erkennen ist
     #[arg(long, value_name = "ZEICHEN", value_parser = decimals())]
     decimal: Option<Decimal>,
-    /// Auch speichern, was vermutlich nicht gemeint ist: Summen, ausgeblendete Zeilen, andere Blätter, Preise unter 0,
+    /// Auch speichern, was vermutlich nicht gemeint ist: Summen, ausgeblendete Zeilen, andere Blätter,
     /// unbekannte Steuersätze und Einheiten
     #[arg(long)]
     accept_warnings: bool,

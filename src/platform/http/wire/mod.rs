@@ -10,7 +10,7 @@ mod number;
 
 pub use at::{At, FromJson, field};
 pub use cell::{Decimal, Numbers, Seen};
-pub use number::{Gewicht, Int, Kennung, Tage, Waegung};
+pub use number::{Gewicht, Int, Kennung, NotNegative, Tage, Waegung};
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;

@@ -1,12 +1,13 @@
 //! Numbers: integers within bounds, and decimals of fixed scale, read to the last digit (D14).
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 use super::at::{At, FromJson};
 use super::cell::{Decimal, plain_number};
 use crate::platform::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
-use crate::rules::fixed::{self, Money, NumberError, Percent, Price, Quantity, Zahl};
+use crate::rules::fixed::{self, Fixed, Money, NumberError, Percent, Price, Quantity, Zahl};
 
 /// A whole number within bounds: 30, 30.0 or "30".
 pub struct Int<const MIN: i64, const MAX: i64>;
@@ -109,6 +110,25 @@ macro_rules! read_as_decimal {
 }
 
 read_as_decimal!(Quantity of 6, Price of 6, Money of 2, Zahl of 6);
+
+/// A decimal that is 0 or more: a price of master data, an agreed quantity.
+pub struct NotNegative<T>(PhantomData<T>);
+
+impl<const SCALE: u32, const SHOWN: usize> FromJson for NotNegative<Fixed<SCALE, SHOWN>>
+where
+    Fixed<SCALE, SHOWN>: FromJson<Value = Fixed<SCALE, SHOWN>>,
+{
+    type Value = Fixed<SCALE, SHOWN>;
+    const BLANK_IS_NULL: bool = false;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self::Value> {
+        let value = Fixed::from_json(json, at)?;
+        match value.is_negative() {
+            true => at.refuse(Code::WertUngueltig, "Der Wert darf nicht negativ sein."),
+            false => Ok(value),
+        }
+    }
+}
 
 impl FromJson for Percent {
     type Value = Percent;

@@ -176,7 +176,7 @@ fn a_value_that_the_shape_excludes_is_refused_by_its_path_and_nothing_is_stored(
                 let (error, feld) = (&answer.body["error"], answer.body["feld"].as_str().unwrap_or("-"));
                 let is_named = feld == path || feld == format!("{path}[0]");
                 if answer.status != 400 || error != code(&field.schema, &value) || !is_named {
-                    let value: String = value.to_string().chars().take(40).collect();
+                    let value = excerpt(&value);
                     wrong.push(format!("{} {path} = {value}: {} {error} {feld}", field.route, answer.status));
                 }
                 sent += 1;
@@ -186,6 +186,65 @@ fn a_value_that_the_shape_excludes_is_refused_by_its_path_and_nothing_is_stored(
     }
     assert!(wrong.is_empty(), "{} of {sent}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(sent > 1_500, "only {sent} values were excluded");
+}
+
+/// Kinds of import, the route that makes the same record, and a row that is accepted.
+const IMPORTED: &[(&str, &str, &str)] = &[
+    ("artikel", "POST artikel", r#"{"artikelnummer": "N-1", "bezeichnung": "Neu"}"#),
+    ("kunden", "POST kunden", r#"{"kundennr": "N-1", "nachname_firma": "Neu"}"#),
+    ("kontrakte", "POST kontrakte", r#"{"kontrakt_nr": "N-1"}"#),
+    ("chargen", "POST chargen", r#"{"artikelnummer": "N-0", "charge_nr": "N-1"}"#),
+];
+
+/// What no import may have left behind.
+const OF_IMPORTS: &str =
+    "select (select count(*) from kunde) || ' ' || (select count(*) from artikel) || ' ' ||
+    (select count(*) from artikel_staffelpreis) || ' ' || (select count(*) from charge) || ' ' ||
+    (select count(*) from kontrakt) || ' ' || (select count(*) from kontrakt_position)";
+
+/// An import refuses what POST refuses (D39): the shape of the body is that of the row.
+#[test]
+fn a_value_that_the_shape_excludes_is_refused_by_an_import_too() {
+    let server = Server::start_at(data::BEGIN);
+    let mill = server.company("Mühle");
+    server.import(&mill, "artikel", "artikelnummer;bezeichnung\nN-0;Weizen\n");
+    let tenant = mill.tenant.to_string();
+    let import = |kind: &str, row: &Value| {
+        let file = server.database.with_file_name(format!("{kind}.json"));
+        std::fs::write(&file, json!([row]).to_string()).unwrap();
+        let file = file.to_str().unwrap();
+        server.cli(&["--json", "import", kind, file, "--tenant", &tenant, "--accept-warnings"])
+    };
+    let (mut wrong, mut sent) = (Vec::new(), 0);
+    for (kind, route, row) in IMPORTED {
+        let known = partnerd::interface::imports::all().find(|import| import.kind == *kind).unwrap().fields;
+        let row: Map<String, Value> = serde_json::from_str(row).unwrap();
+        let before: String = server.sql(OF_IMPORTS);
+        for field in fields().iter().filter(|field| field.route == *route) {
+            let top = field.path.split('.').next().unwrap();
+            // A column of an import names another record by its number, a list of rows the same.
+            if !known.contains(&top) || field.path.starts_with("positionen.artikel") {
+                continue;
+            }
+            for value in excluded(field) {
+                let mut row = row.clone();
+                let path = place(&mut row, &field.path, &value);
+                let output = import(kind, &row.into());
+                let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+                if output.status.success() || !said.contains(top) {
+                    wrong.push(format!("{kind} {path} = {}: {said}", excerpt(&value)));
+                }
+                sent += 1;
+            }
+        }
+        assert_eq!(server.sql::<String>(OF_IMPORTS), before, "{kind}");
+    }
+    assert!(wrong.is_empty(), "{} of {sent}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(sent > 500, "only {sent} values were excluded");
+}
+
+fn excerpt(value: &Value) -> String {
+    value.to_string().chars().take(40).collect()
 }
 
 /// A client reads a record, edits it and sends it back whole (D18). A field that the record shows and the body knows

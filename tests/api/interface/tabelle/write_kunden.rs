@@ -72,11 +72,11 @@ pub const TABLES: &[Write] = &[
             ("partner_typen", "null", "['kunde']"),
             ("partner_typen", "['spediteur']", "400 WERT_UNGUELTIG"),
             ("notizen", "'*4000'", "'*4000'"),
-            // Only a PUT or an import sets these; here they are reported as ignored.
-            ("steuerart", "'pauschal_24'", "null"),
-            ("skonto_tage", "10", "null"),
-            ("skonto_prozent", "2", "null"),
-            ("status", "'gesperrt'", "'aktiv'"),
+            ("steuerart", "'pauschal_24'", "'pauschal_24'"),
+            ("skonto_tage", "10", "10"),
+            ("skonto_prozent", "2", "'2.00'"),
+            ("status", "'gesperrt'", "'gesperrt'"),
+            // Only an import sets it; here it is reported as ignored.
             ("kunden_id", "9999", "nachname_firma='Neu GmbH'"),
         ],
     },
