@@ -263,8 +263,8 @@ fn prepare(
     Ok((content, sealing))
 }
 
-/// Gives the existing database a second name, so that the copy can take over the first one. Afterwards no
-/// file beside that name belongs to the previous database.
+/// Gives the existing database a second name, so that the copy can take over the first. Moves the files beside the
+/// first name to the second, so that the copy meets none of them.
 fn set_aside(database: &Path, clock: &Clock) -> Result<Option<PathBuf>> {
     let instant: String = clock().to_string().chars().filter(char::is_ascii_alphanumeric).collect();
     let aside = beside(database, &format!("before-restore-{instant}"));

@@ -1,9 +1,8 @@
-//! An import is taken back (D22): the records that it made are deleted, those that it changed are what they
-//! were before.
+//! Takes an import back (D22): deletes the records that it created, and restores those that it changed.
 //!
-//! The transaction of an import, or of a part of one, is the only one that writes meanwhile: its rows in the
-//! feed of changes (D28) have numbers without a gap, and the administration log keeps the first and the last.
-//! What a record was before, its history says.
+//! No other transaction writes while an import, or a part of one, is stored. So its rows in the feed of changes
+//! (D28) have numbers without a gap, and the administration log keeps the first and the last. The history of a
+//! record holds its previous values.
 
 use std::time::{Duration, Instant as Moment};
 
@@ -28,10 +27,10 @@ use crate::rules::felder::{Aenderung, GeaendertesFeld};
 /// The kinds of import whose records have a history that says what they were before.
 const KINDS: [&str; 4] = ["artikel", "staffelpreise", "kunden", "kontrakte"];
 
-/// Fields of histories that are names of other records, which may be called otherwise by now.
+/// Fields of histories that are names of other records, which may have been renamed since.
 const NAMES_OF_OTHERS: [&str; 2] = ["gruppe", "partner_name"];
 
-/// What taking an import back comes to.
+/// The result of taking an import back.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     pub deleted: usize,
@@ -45,7 +44,7 @@ pub fn can_be_taken_back(event: &AdminEvent) -> bool {
         && event.nachher.contains_key(FEED_ROWS)
 }
 
-/// The import of this company with a number.
+/// Returns the import `nr` of this company; refuses an unknown number.
 pub fn find(tx: &Tx<'_>, nr: i64) -> Result<Entry> {
     let message = format!(
         "Einen Import {nr} hat diese Firma nicht. Die Nummer sagt der Import am Ende, und die Seite Import des \
@@ -54,8 +53,8 @@ pub fn find(tx: &Tx<'_>, nr: i64) -> Result<Entry> {
     Ok(administration::import(tx, nr)?.ok_or_else(|| Refusal::new(Code::NichtGefunden, message))?)
 }
 
-/// Takes an import back, as far as that goes. All of it is taken back or nothing: [`Report::refuse`] says
-/// whether that may be kept. It is refused once it has held the writer for `at_most`.
+/// Takes back as much of an import as possible. The caller keeps all of it or nothing: [`Report::refuse`] refuses
+/// unless everything could be taken back. Gives up once it has held the writer for `at_most`.
 pub fn take_back(tx: &WriteTx<'_>, import: &Entry, at_most: Option<Duration>) -> Result<Report> {
     let who = import.akteur.key_id();
     let (began, mut report) = (Moment::now(), Report::default());
@@ -87,7 +86,7 @@ impl Report {
         if self.kept.is_empty() { Ok(()) } else { Err(Refusal::new(Code::WertUngueltig, message)) }
     }
 
-    /// What the administration log says of it.
+    /// The event for the administration log.
     pub fn event(&self, import: &Entry) -> AdminEvent {
         let counts =
             [(TAKEN_BACK, import.nr), ("deleted", self.deleted as i64), ("put-back", self.put_back as i64)];
@@ -98,7 +97,8 @@ impl Report {
     }
 }
 
-/// The rows that an import wrote into the feed; refused where it cannot be taken back, whatever became of its records.
+/// Returns the rows that an import wrote into the feed. Refuses an import that cannot be taken back at all: it was
+/// taken back before, its kind has no history, or its rows are no longer complete.
 pub fn rows(tx: &Tx<'_>, import: &Entry) -> Result<Vec<FeedEntry>> {
     let Entry { nr, am, event, .. } = import;
     let refuse = |why: String| Err(Refusal::new(Code::WertUngueltig, why).into());
@@ -173,9 +173,8 @@ fn take_back_row(tx: &WriteTx<'_>, row: &FeedEntry, who: Option<&str>) -> Result
     Ok(true)
 }
 
-/// The rule of undoing: a change is the import's if it was made in the instant of its transaction and led to
-/// the version that its row in the feed has; where rows have none (all but partners), if the same person or
-/// key made it.
+/// Whether the import made a change: at the instant of its transaction, and leading to the version in its feed
+/// row. Only the rows of partners have a version; for others the same person or key must have made the change.
 fn is_of_import(change: &Aenderung, row: &FeedEntry, version: i64, who: Option<&str>) -> bool {
     let is_same_instant = change.am == row.am;
     is_same_instant && row.version.map_or(change.key_id.as_deref() == who, |own| own == version)
@@ -185,15 +184,15 @@ fn refuse_where(is_so: bool, message: &str) -> Checked<()> {
     if is_so { Err(Refusal::new(Code::WertUngueltig, message)) } else { Ok(()) }
 }
 
-/// Whether the transaction of a row made its record: partners have a version in it, ids begin with the instant
-/// at which they were made.
+/// Whether the transaction of a feed row created its record. The row of a partner then has version 1; other ids
+/// begin with the instant at which they were created.
 fn is_made_by(row: &FeedEntry) -> bool {
     let made = row.id.get_timestamp().map(|made| made.to_unix());
     let made = made.map(|(seconds, nanos)| seconds as i64 * 1_000 + i64::from(nanos) / 1_000_000);
     row.version.map_or(made == Some(row.am.millis()), |version| version == 1)
 }
 
-/// The newest change of a record, or the one that is so many before it.
+/// The change of a record that is `before` changes older than its newest.
 fn change(tx: &Tx<'_>, row: &FeedEntry, before: i64) -> Result<Option<Aenderung>> {
     let page = Page { limit: Some(1), offset: before };
     let found = match row.art {
@@ -204,7 +203,8 @@ fn change(tx: &Tx<'_>, row: &FeedEntry, before: i64) -> Result<Option<Aenderung>
     Ok(found?.rows.pop())
 }
 
-/// Puts the fields of a change back; refused where no rule allows that any more, or something else would come of it.
+/// Restores the values from before a change. Refuses if a rule no longer allows them, or if the change this makes
+/// is not exactly the reverse.
 fn put_back(tx: &WriteTx<'_>, row: &FeedEntry, felder: &[GeaendertesFeld]) -> Result<()> {
     match row.art {
         Followed::Kunde => kunden::put_back(tx, row.id, felder)?,
@@ -237,7 +237,7 @@ fn delete(tx: &WriteTx<'_>, row: &FeedEntry) -> Result<()> {
     Ok(refuse_where(!tables.is_empty(), &message)?)
 }
 
-/// What the rows of a table are called.
+/// The German name of a table's records.
 fn in_words(table: &str) -> String {
     match table.split('_').next().unwrap_or_default() {
         "pa" => "Produktionsauftrag".to_owned(),

@@ -1,5 +1,5 @@
-//! Since when a database is sealed (`platform::db::seals::seal`): the secret is made, and the chains begin,
-//! when there is none.
+//! Begins the sealing of a database (`platform::db::seals::seal`): creates the secret if there is none, and seals
+//! the chains from then on.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,8 +16,9 @@ use crate::platform::gate::audit::{self, Sealed};
 use crate::rules::day::Instant;
 use crate::trade::belege;
 
-/// Makes a connection seal with the secret beside its database, and begins where that secret has sealed nothing yet.
-/// Without a secret that can be read or made it goes on unsealed, and the log says so. No server may run.
+/// Makes a connection seal with the secret beside its database, and begins sealing if that secret has sealed nothing
+/// yet. If a secret can be neither read nor created, the connection stays unsealed, and the log says so. No server
+/// may be running.
 pub fn settle(connection: &mut Connection, database: &Path, clock: &Clock) -> Result<Option<Secret>> {
     let found = Secret::read(database).and_then(|found| found.map_or_else(|| Secret::create(database), Ok));
     let Some(mut secret) = usable(found) else { return Ok(None) };
@@ -54,7 +55,7 @@ fn say(connection: &Connection, secret: &Secret) -> Result<()> {
     Ok(())
 }
 
-/// Begins to seal, unless the newest beginning was made with this secret; its seal.
+/// Begins sealing, unless the newest beginning was made with this secret; returns the seal of the beginning.
 pub fn begin(connection: &mut Connection, database: &Path, secret: &Secret, clock: &Clock) -> Result<Seal> {
     let newest = audit::newest_beginning(connection, secret)?;
     if let Some((seal, true)) = newest {
@@ -71,8 +72,8 @@ pub fn begin(connection: &mut Connection, database: &Path, secret: &Secret, cloc
     Ok(begun)
 }
 
-/// The secret that a copy of a database was sealed with, where it stands beside one of these databases. The copy may be
-/// older than the newest beginning.
+/// Finds the secret that a copy of a database was sealed with, beside one of these databases. Returns it without its
+/// beginnings, because the copy may be older than the newest.
 pub fn secret_of(copy: &Connection, beside: &[&Path]) -> Result<Option<Secret>> {
     for database in beside {
         let Ok(Some(secret)) = Secret::read(database) else { continue };
@@ -85,13 +86,13 @@ pub fn secret_of(copy: &Connection, beside: &[&Path]) -> Result<Option<Secret>> 
     Ok(None)
 }
 
-/// What a restored database goes on with.
+/// The secret, and the beginning, with which a restored database continues.
 pub struct Restored {
     secret: Secret,
     begun: Seal,
 }
 
-/// Lets a restored copy go on with the secret beside the database whose place it takes; where there is none, with that
+/// Makes a restored copy seal with the secret beside the database that it replaces; if there is none, with the one
 /// beside the backup, else with a new one.
 pub fn take_over(
     copy: &mut Connection,
@@ -111,7 +112,7 @@ pub fn take_over(
 }
 
 impl Restored {
-    /// Lets the secret stand for both databases, before one takes the place of the other.
+    /// Stores the secret with the beginnings of both databases, so that it fits whichever is in place.
     pub fn before_exchange(&mut self, database: &Path) -> Result<()> {
         let old = Secret::read(database).ok().flatten();
         let old = old.map_or(Vec::new(), |old| old.begun);
@@ -124,7 +125,7 @@ impl Restored {
     }
 }
 
-/// The first thing that is wrong with the chain of evidence and what it is about, in words.
+/// Returns the first fault in the chain of evidence, as a German sentence that names the record.
 pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) -> Result<Option<String>> {
     let now = clock();
     let emptied = tenants::testfirma::all(connection, is_sealed)?;
@@ -153,7 +154,7 @@ pub fn broken_evidence(connection: &Connection, is_sealed: bool, clock: &Clock) 
     inserted_subject(connection, now)
 }
 
-/// Returns the first subject that stands in a table without evidence, in words.
+/// Returns the first record without evidence, as a German sentence: something other than partnerd inserted it.
 fn inserted_subject(connection: &Connection, now: Instant) -> Result<Option<String>> {
     for tenant in tenants::list(connection)? {
         let tx = Tx::new(connection, tenant.id, now);

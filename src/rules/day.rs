@@ -236,8 +236,8 @@ impl Instant {
         text(TimeZone::UTC.to_datetime(self.timestamp()), buffer)
     }
 
-    /// Parses an RFC 3339 instant, or a date-time without offset as the time in Berlin. Of an hour that
-    /// occurs twice the first is taken; a time in a skipped hour becomes the one an hour later.
+    /// Parses an RFC 3339 instant, or a date-time without offset as the time in Berlin. If an hour occurs
+    /// twice, takes the first; moves a time in a skipped hour one hour ahead.
     pub fn parse_or_in_berlin(text: &str) -> Option<Instant> {
         Instant::parse(text).or_else(|| {
             Day::parse_plain(text.get(..10)?)?;

@@ -25,7 +25,7 @@ choice! {
 }
 
 choice! {
-    /// Whose claim an RE or ER states (D24).
+    /// Whether an RE or ER is an ordinary invoice or a self-billed one (D24).
     #[derive(Default)]
     pub enum Rechnungsart {
         /// An invoice of the company or of its supplier.
@@ -102,7 +102,7 @@ impl Belegart for Tagesabschluss {
 }
 
 impl Rechnungsart {
-    /// Returns whose claim a document states; `None` if it is neither RE nor ER.
+    /// Returns the kind of an RE or ER, chosen by `gutschrift`; `None` for other types.
     pub fn of(typ: BelegTyp, gutschrift: bool) -> Option<Rechnungsart> {
         let art = if gutschrift { Rechnungsart::Gutschrift } else { Rechnungsart::Rechnung };
         typ.ist_rechnung().then_some(art)

@@ -9,8 +9,9 @@ use unicode_normalization::char::is_combining_mark;
 const LETTERS: &[(char, &str)] =
     &[('ß', "ss"), ('æ', "ae"), ('œ', "oe"), ('ø', "o"), ('ł', "l"), ('đ', "d"), ('ð', "d"), ('þ', "th")];
 
-/// Umlauts and their spelling without one; a search finds both spellings, ae and a.
+/// How umlauts are spelled with two letters. A search finds an ä as ae and as a.
 const SPELLED: &[(char, &str)] = &[('ä', "ae"), ('ö', "oe"), ('ü', "ue")];
+/// Nothing to replace: folding drops the marks, so ä becomes a.
 const STRIPPED: &[(char, &str)] = &[];
 
 fn fold(text: &str, umlauts: &[(char, &str)]) -> String {

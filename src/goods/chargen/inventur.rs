@@ -89,8 +89,8 @@ pub fn store(
     Ok(inventur)
 }
 
-/// Adds a hint for each stocktaking that a request contradicts, by changing counted stock with movements that
-/// belong before the count, as `precedes` decides.
+/// Adds a hint for each stocktaking that a request outdates: it changes counted stock by movements that
+/// `precedes` places before the count.
 pub fn hint_outdated(
     tx: &Tx<'_>,
     booked: &[Gebucht],

@@ -148,7 +148,8 @@ pub fn check_named(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     check_delivered(tx, old, new)
 }
 
-/// Refuses an agreed quantity, of the contract or a position, below the delivered one.
+/// Refuses to set or lower an agreed quantity, of the contract or a position, to less than was delivered. An
+/// unchanged quantity passes.
 fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     let Some(stand) = counted(tx, sql::find(tx, old.id)?.into_iter().collect())?.pop() else { return Ok(()) };
     let is_less = |old: Option<Quantity>, new: Option<Quantity>, delivered: Quantity| {

@@ -260,7 +260,8 @@ pub fn delete(tx: &WriteTx<'_>, kontrakt: Uuid) -> Result<Vec<String>> {
     tx.delete(Art::Kontrakt, kontrakt)
 }
 
-/// Inserts or updates a position.
+/// Inserts a position if `is_new`, otherwise updates its mutable columns. The feed reports the contract as
+/// changed.
 pub fn upsert_position(tx: &WriteTx<'_>, kontrakt: Uuid, position: &Position, is_new: bool) -> Result<()> {
     tx.changed("kontrakt", kontrakt);
     if !is_new {

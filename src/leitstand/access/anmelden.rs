@@ -188,7 +188,8 @@ pub fn show_account(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, "Mein Zugang", body))
 }
 
-/// Returns a check, delayed like a log-in, that the field contains the password of the logged-in person.
+/// Returns a check that `field` contains the password of the logged-in person. The check hashes, so it runs on
+/// the password thread. A wrong password counts like a failed log-in.
 pub fn own_password(
     request: &PageRequest,
     db: &Snapshot<'_>,

@@ -1,5 +1,5 @@
-//! Admits requests: from which address, to which name of this machine, with which session, for which page and
-//! company.
+//! Admits or refuses a request for a page, by the client's address, the Host header, the session, the page and
+//! the company.
 
 use std::net::IpAddr;
 use std::sync::Arc;

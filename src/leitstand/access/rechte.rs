@@ -1,4 +1,4 @@
-//! The scopes of a key in the words of a form: purposes and single scopes.
+//! The part of a form that chooses a key's scopes, by purpose or one by one, and their German names.
 
 use maud::{Markup, html};
 
@@ -77,7 +77,7 @@ pub fn read(request: &PageRequest) -> Option<ScopeSet> {
     key_changes::scopes(&purposes, ticked(request, SCOPE).filter_map(Scope::parse).collect())
 }
 
-/// The part of a form that chooses scopes. Ticked are the values sent before or, at first, the scopes stored
+/// The part of a form that chooses scopes. It ticks the values that were sent or, at first, the scopes stored
 /// for the key.
 pub fn fields(request: &PageRequest, stored: Option<ScopeSet>) -> Markup {
     let refused = request.refusal.as_deref().and_then(|refusal| refusal.of_field(SCOPE));

@@ -1,4 +1,5 @@
-//! Stock: the quantity of each article, and of one article its course over time and its batches.
+//! Stock: a list with the quantity of each article, and a page for one article with its batches and its stock
+//! over the last 90 days.
 
 use maud::html;
 

@@ -23,9 +23,13 @@ use crate::rules::weighing::Richtung;
 use crate::trade::annahmescheine;
 use crate::trade::belege::{self, Beleg};
 
-/// Most weighings of a day that are read, most open weighings shown, and most documents shown in a table.
+/// Most weighings that are read for one day.
 const WEIGHINGS_OF_DAY_MAX: u32 = 5_000;
+
+/// Most open weighings shown.
 const WEIGHINGS_SHOWN_MAX: u32 = 15;
+
+/// Most documents shown in one table.
 const DOCUMENTS_SHOWN_MAX: usize = 8;
 
 /// Most documents of a day that are summed; each of them is read.
@@ -62,7 +66,8 @@ fn to_do(request: &PageRequest, db: &Snapshot<'_>, upkeep: Option<&Upkeep>) -> R
     })
 }
 
-/// Goods in and out today, receipts and documents, and the hours beside those of a week ago.
+/// Today's tonnes in and out, sums of receipts and documents, and a chart of the hours beside those of a week
+/// ago.
 fn today(db: &Snapshot<'_>) -> Result<Markup> {
     let today = db.tx.today();
     let (now, then) = (day(db, today)?, day(db, Day::of_number(today.number() - 7))?);

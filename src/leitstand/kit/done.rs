@@ -1,4 +1,4 @@
-//! What a form asks to be done, and what came of it.
+//! The change that a form asks for, and its result.
 
 use std::sync::Arc;
 
@@ -16,39 +16,40 @@ use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
 use crate::rules::changed::Changed;
 use crate::rules::error::{Checked, Code, Refusal};
 
-/// What a form asks to be written, as a route would have it written; refused where that route would refuse it.
+/// A change to a company's data. The writer executes it like a route's, and it is refused where the route would
+/// refuse it.
 pub type FirmaChange = Box<dyn Fn(&WriteTx<'_>) -> Result<Done> + Send>;
 
-/// What a form asks to be written that is no company's.
+/// A change outside a company's transaction: to the installation, or to a company as the command line changes it.
 pub type InstallationChange = Box<dyn Fn(&Connection) -> Result<Done> + Send>;
 
-/// What has to be computed on the thread of passwords before it is written.
+/// Work for the password thread, which hashes; returns the change to write.
 pub type Hashed = Box<dyn FnOnce() -> Result<InstallationChange> + Send>;
 
-/// What is written before an e-mail goes.
+/// Records an e-mail before it is sent.
 pub type Begun = Box<dyn Fn(&WriteTx<'_>) -> Result<()> + Send>;
 
-/// An e-mail that a form asks for: what is written before it goes, nothing where that is none's business, and
-/// how it goes, on a thread that may wait for a mail server; what is written then says what became of it.
+/// An e-mail that a form sends. `begun` records it first; a test mail has none. Then `send` runs on a thread that
+/// may wait for a mail server, and returns the change that records the result.
 pub struct Outgoing {
     pub begun: Option<Begun>,
     pub send: Box<dyn FnOnce() -> FirmaChange + Send>,
 }
 
-/// The step that carries a form out to see what would come of it; nothing of that is kept.
+/// The step that executes a form and rolls it back, to show what it would do.
 pub const TRY: &str = "pruefen";
 
-/// The same, to see the sheet of what was typed.
+/// Like [`TRY`], but shows the sheet of the draft.
 pub const PREVIEW: &str = "vorschau";
 
-/// What came of a form: what the browser gets, and what the logs say.
+/// The result of a form: the response to the browser, and what the logs record.
 pub struct Done {
     pub response: Response,
-    /// What the interface answered.
+    /// The interface's answer.
     pub answer: Value,
-    /// Sentences that the next page shows: hints, or that it is done.
+    /// Sentences that the next page shows: hints, or a confirmation.
     pub notes: Vec<String>,
-    /// A new cookie; blank: it goes.
+    /// A new cookie; a blank one deletes it.
     pub cookie: Option<String>,
     pub person: Option<i64>,
     pub subject: Option<Uuid>,
@@ -58,26 +59,27 @@ pub struct Done {
 
 pub enum Response {
     Redirect(String),
-    /// The same, to a form that shows these fields as if they had been typed.
+    /// Redirects to a form that shows these fields as if they had been typed.
     Refill(String, Vec<(String, String)>),
     /// A page with this title, which is shown only this once.
     Once(&'static str, Markup),
-    /// Nothing was kept: the page is shown again, with what would have come of it, or why it would be refused.
+    /// The change was rolled back. Shows the page again, with the answer it would have had, or its refusal.
     Tried(std::result::Result<Value, Box<Refusal>>),
-    /// Nothing was kept: the sheet of what was tried is drawn.
+    /// The change was rolled back. Draws the sheet of the draft.
     Sheet(Box<Blatt>),
-    /// Starts a job, and leads to the page that says how far it is.
+    /// Starts a job and redirects to the page that shows its progress.
     Job(NewJob),
-    /// The service ends, and begins anew with this.
+    /// Restarts the service with this backup restored.
     Restore(Order),
 }
 
-/// Tries what a form asks for; nothing of it is kept. A refusal is no failure of the batch, for all is undone by then.
+/// Executes a change and rolls it back. A refusal goes into the response and does not fail the batch, because
+/// everything is undone by then.
 pub fn tried(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Value>) -> Result<Done> {
     tried_with(tx, || Ok(Response::Tried(Ok(work()?))))
 }
 
-/// The same, where the sheet of what came of it may be shown instead.
+/// Like [`tried`], for work that chooses its response: the trial's answer, or its sheet.
 pub fn tried_with(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Response>) -> Result<Done> {
     match tx.undone(work) {
         Err(Failure::Refused(refusal)) => Ok(Done::of(Response::Tried(Err(refusal)))),
@@ -86,7 +88,7 @@ pub fn tried_with(tx: &WriteTx<'_>, work: impl FnOnce() -> Result<Response>) -> 
 }
 
 impl Done {
-    /// Of this the logs say nothing but that there was a form.
+    /// A result without answer, notes or event: the audit log shows only that a form was sent.
     pub fn of(response: Response) -> Done {
         let (answer, notes) = (Value::Null, Vec::new());
         Done { response, answer, notes, cookie: None, person: None, subject: None, firma: None, event: None }
@@ -96,7 +98,7 @@ impl Done {
         Done { notes: vec![note.to_owned()], ..Done::of(Response::Redirect(path)) }
     }
 
-    /// Data of a company were saved, or were so before: what changed, and the page that says it.
+    /// Redirects after saving data of a company. The note says whether anything changed, the event what.
     pub fn saved(changed: Vec<Changed>, to: String) -> Done {
         let note = if changed.is_empty() { "Es war schon so." } else { "Gespeichert." };
         Done { event: changes_of_firma(changed), ..Done::to(to, note) }
@@ -107,17 +109,17 @@ impl Done {
     }
 }
 
-/// What the hints of an answer say.
+/// The messages of an answer's hints.
 pub fn sentences(hinweise: &Value) -> impl Iterator<Item = &str> {
     hinweise.as_array().into_iter().flatten().filter_map(|hint| hint["message"].as_str())
 }
 
-/// What the log says of changes of a company; nothing where there are none.
+/// The administration event of changes to a company; `None` if nothing changed.
 pub fn changes_of_firma(changed: Vec<Changed>) -> Option<AdminEvent> {
     (!changed.is_empty()).then(|| AdminEvent::new(AdminAction::Geaendert, Art::Firma).changing(changed))
 }
 
-/// Refuses a form that was made from another state than the one that is there now.
+/// Refuses a form if the state that its page showed, `sent`, is no longer the current one, `now`.
 pub fn check_stand(now: &str, sent: &str) -> Checked<()> {
     if now == sent {
         return Ok(());

@@ -183,8 +183,8 @@ fn search(page_request: &PageRequest, firma: Option<&Tenant>) -> Markup {
     }
 }
 
-/// The menu: everyday work in a row, administration folded. The nearest entry above the current page is
-/// marked, too.
+/// The menu: everyday work in a row, administration in a collapsed list. Marks the entry of the current page or,
+/// if it has none, the entry nearest above it.
 fn menu(page_request: &PageRequest, firma: Option<i64>) -> Markup {
     let is_seen = |page: &&Page| {
         let is_there = firma.is_some() || !page.access.is_of_firma();

@@ -1,4 +1,4 @@
-//! The way in: a request goes to the pages or to the gate.
+//! The entry point for all requests: passes each one to the web pages or to the gate.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::platform::http::client::Client;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::request::Request;
 
-/// The gate and the pages, as the socket sees them.
+/// Passes well-formed requests for `/leitstand` and below to the Leitstand, and all others to the gate.
 pub struct Front {
     /// Answers programs.
     pub gate: Arc<Gate>,

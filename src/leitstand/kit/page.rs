@@ -180,8 +180,9 @@ pub struct PageRequest {
     pub firma: Option<Tenant>,
     /// The variable segments of the path after the company.
     pub ids: Vec<String>,
-    /// The query, parsed and as it was sent.
+    /// The query, parsed.
     pub query: Vec<(String, String)>,
+    /// The query as it was sent.
     pub query_text: String,
     pub form: Form,
     pub refusal: Option<Box<Refusal>>,
@@ -251,8 +252,7 @@ impl PageRequest {
         parse_uuid(self.id(at)?).ok_or_else(|| Failure::not_found("Diese Seite"))
     }
 
-    /// Returns a segment of the path; not found if it has other characters than ASCII letters, digits and
-    /// `-`.
+    /// Returns a segment of the path; not found if it has characters other than ASCII letters, digits and `-`.
     pub fn id(&self, at: usize) -> Result<&str> {
         let id = self.ids.get(at).map(String::as_str).unwrap_or_default();
         let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

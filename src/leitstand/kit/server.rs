@@ -1,4 +1,5 @@
-//! Answers requests for pages: on the lanes and through the writer of the gate, with a session in the place of a key.
+//! Answers requests for pages. They use the gate's lanes for reading and its writer, like programs, but a session
+//! in place of a key.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -45,20 +46,22 @@ use crate::platform::http::request::Request;
 use crate::platform::http::route::Wait;
 use crate::rules::error::{Code, Refusal};
 
-/// Bytes of a form at most: those of a document of a hundred positions with their texts.
+/// Largest form, in bytes: enough for a document of a hundred positions with their texts.
 const FORM_BYTES_MAX: usize = 128 << 10;
 
-/// Seconds that a page waits for something new before it asks again.
+/// Seconds that a page waits for a change before it asks again.
 const NEWS_WAIT_SECONDS: u64 = 25;
 
-/// E-mails on their way at most, those of all and of one company: each may wait 70 seconds for a mail server.
+/// Most e-mails being sent at once: each may wait 70 seconds for a mail server.
 const MAILS_MAX: usize = 8;
+/// Most of them for one company.
 const MAILS_SHARE: usize = 2;
 
-/// Sent by the script of live pages, which puts only a part of the page in place: notes stand outside of it.
+/// Sent by the script of live pages, which replaces only part of the page. Notes are outside that part, so they
+/// are kept for the next whole page.
 const LIVE_HEADER: &str = "x-leitstand-live";
 
-/// The pages, on a gate.
+/// The web pages, and the gate that they read and write through.
 pub struct Leitstand {
     app: Arc<AppState>,
     hashing: PasswordThread,
@@ -86,7 +89,7 @@ impl Leitstand {
         Ok(Leitstand { app, hashing: PasswordThread::start()?, flash: FlashMessages::default() })
     }
 
-    /// Asks long work to end, because the service ends.
+    /// Tells running jobs to give up, because the service stops.
     pub fn stop(&self) {
         self.app.jobs.give_up();
     }
@@ -129,13 +132,13 @@ impl Leitstand {
         self.complete(&context, reply)
     }
 
-    /// Who asks, and for which page.
+    /// Admits a request, as [`entry::admit`] does; a panic there becomes an answer.
     fn let_in(&self, request: &Request, address: IpAddr) -> std::result::Result<PageRequest, Box<Refused>> {
         let let_in = unpanicked(|| Ok(entry::admit(&self.app, request, address)));
         let_in.unwrap_or_else(|failure| Err(frame::failed(&failure, request).into()))
     }
 
-    /// The answer to a request that was let in, or why it has none.
+    /// Answers an admitted request: executes a form, waits for a change, or shows a page.
     async fn outcome(&self, context: &mut PageContext, client: &mut Client) -> Result<Reply> {
         if context.request.method == "POST" {
             return self.take_form(context, client).await;
@@ -146,8 +149,8 @@ impl Leitstand {
         self.show(context).await
     }
 
-    /// Shows a page: on a thread of the sockets, where it computes much on one that serves none, and where it
-    /// takes long on the slow lane.
+    /// Shows a page: on the socket thread or, if it is heavy, on the CPU pool. If reading exceeds the fast lane's
+    /// budget, starts again on the slow lane.
     async fn show(&self, context: &mut PageContext) -> Result<Reply> {
         let Request { method, headers, path, .. } = &*context.request;
         if method == "GET" && !headers.contains_key(LIVE_HEADER) {
@@ -169,8 +172,8 @@ impl Leitstand {
         Ok(self.shown(context, shown?))
     }
 
-    /// The answer of a page, or of a form that was refused. A page that leads on to another shows nothing
-    /// itself: not what a form came to, nor why it was refused.
+    /// Completes the reply of a page. If a form was refused, the page has the refusal's status. A redirect shows
+    /// nothing: its notes and fields are kept for its target, and a refusal is answered in its place.
     fn shown(&self, context: &mut PageContext, reply: Reply) -> Reply {
         let to = reply.headers.iter().find(|(name, _)| *name == "location").map(|(_, to)| to);
         match (context.page_request.refusal.take(), to) {
@@ -191,8 +194,8 @@ impl Leitstand {
         }
     }
 
-    /// Answers with the number of the newest change once it is another than the page knows. After each wait
-    /// the request is let in anew: who was locked meanwhile learns nothing.
+    /// Waits until the newest change is not the one that the page knows (`seit`), and answers with its number.
+    /// Admits the request again after each wait, so that a person who was locked out meanwhile learns nothing.
     async fn news(&self, context: &mut PageContext, client: &Client) -> Result<Reply> {
         let gate = &self.app.gate;
         let (mut waiting, mut is_last) = (None, false);
@@ -214,8 +217,8 @@ impl Leitstand {
         }
     }
 
-    /// Reads a form, once it is clear that this person may send it, and has it carried out; shows it again where it is
-    /// refused.
+    /// Reads and executes an admitted form. Shows its page again if it is refused. If the session had ended, shows
+    /// the log-in page, which resumes the form.
     async fn take_form(&self, context: &mut PageContext, client: &mut Client) -> Result<Reply> {
         if let Some(reply) = self.too_many_log_ins(context) {
             return Ok(reply);
@@ -241,7 +244,7 @@ impl Leitstand {
         }
     }
 
-    /// The refusal of a form that anybody may send, where too many came from its address.
+    /// Refuses a form that anybody may send, such as the log-in, if its address has sent too many.
     fn too_many_log_ins(&self, context: &PageContext) -> Option<Reply> {
         if context.page_request.page.access != Access::Open {
             return None;
@@ -253,7 +256,7 @@ impl Leitstand {
         Some(Reply { code: Some(Code::ZuVieleAnfragen), ..reply })
     }
 
-    /// The sheet of what was typed, drawn on a thread that serves no sockets.
+    /// Draws the sheet of a draft as a PDF, on the CPU pool.
     async fn drawn(&self, context: &PageContext, sheet: Box<Blatt>) -> Result<Reply> {
         let (page_request, account) = (context.page_request.clone(), context.account());
         let drawn = move || {
@@ -263,8 +266,8 @@ impl Leitstand {
         on_cpu_pool(drawn).await?
     }
 
-    /// Has a form carried out: what is hashed on the thread for that, and then by the writer. The audit row of
-    /// what is kept is part of it. None where a step of the form is to be shown.
+    /// Executes a form: prepares its change, if need be on the password thread or the slow lane, and writes it
+    /// together with its audit row. `None` if the form only leads to its next step.
     async fn carry_out(&self, context: &mut PageContext) -> Result<Option<Done>> {
         let change = match prepared(context).await? {
             Prepared::Change(change) => change,
@@ -286,8 +289,8 @@ impl Leitstand {
         Ok(Some(done))
     }
 
-    /// Has an e-mail sent on a thread that serves no sockets and holds neither reader nor writer; what is to
-    /// be written of it.
+    /// Records an e-mail and sends it on the CPU pool, where it holds neither reader nor writer. Returns the change
+    /// that records the result.
     async fn sent(&self, context: &PageContext) -> Result<FirmaChange> {
         let (gate, firma) = (&self.app.gate, context.page_request.firma_id());
         let is_full = || Failure::Busy("other e-mails are on their way".into());
@@ -308,7 +311,7 @@ impl Leitstand {
         Ok(change)
     }
 
-    /// The answer to a form that was carried out, or only tried.
+    /// Answers a form that was executed or only tried.
     async fn respond(&self, context: &mut PageContext, done: Done) -> Result<Reply> {
         let Done { response, mut notes, cookie, .. } = done;
         if let Some(cookie) = cookie {
@@ -346,14 +349,14 @@ impl Leitstand {
         Ok(frame::redirect(to))
     }
 
-    /// Starts a job; the path of its page, or why it does not run.
+    /// Starts a job; returns the path of its page, or why it cannot run.
     fn begin(&self, by: &PageRequest, job: NewJob) -> std::result::Result<String, &'static str> {
         let to = format!("/leitstand/arbeit/{}", job.id);
         self.app.jobs.begin(job, by.person_id(), by.tenant_id(), by.now)?;
         Ok(to)
     }
 
-    /// The last step of a request: its audit row, its line in the log, its cookie and its share of the memory.
+    /// Ends a request: reserves memory for the answer, writes the audit row and the log line, and sets the cookie.
     fn complete(&self, context: &PageContext, reply: Reply) -> Reply {
         let reply = self.reserve(context, reply);
         if context.needs_row {
@@ -374,14 +377,13 @@ impl Leitstand {
         }
     }
 
-    /// The answer with its share of the memory; a refusal where there is no room for it, unless its form was
-    /// carried out.
+    /// Reserves memory for an answer. Without room, answers "busy" instead, unless the form was already executed.
     fn reserve(&self, context: &PageContext, reply: Reply) -> Reply {
         let reserved = reserve(reply, memory(&context.page_request), &context.account(), !context.needs_row);
         reserved.unwrap_or_else(|| frame::busy(&context.request))
     }
 
-    /// The answer with the cookie; a blank one takes it away.
+    /// Adds the cookie to an answer; a blank one deletes it.
     fn with_cookie(&self, context: &PageContext, reply: Reply) -> Reply {
         let cookie = &context.page_request.cookie;
         let secure = if entry::is_encrypted(&self.app, &context.request) { "; Secure" } else { "" };
@@ -393,7 +395,7 @@ impl Leitstand {
     }
 }
 
-/// The method as metrics name it: what is no form is shown as a GET is.
+/// The method as metrics name it: POST for a form, GET for anything else.
 fn counted_method(request: &Request) -> &'static str {
     if request.method == "POST" { "POST" } else { "GET" }
 }
@@ -413,20 +415,20 @@ fn read(page_request: &PageRequest, lane: Lane) -> Result<Reply> {
     with_snapshot(page_request, lane, |db| (page_request.page.show)(page_request, db))
 }
 
-/// An answer that was made off the sockets takes its share of the memory there.
+/// Reserves memory for an answer on the thread that rendered it.
 fn counted(reply: Reply, page_request: &PageRequest, account: &str) -> Result<Reply> {
     let full =
         || Failure::Busy("the pages that somebody has not read yet fill their share of the memory".into());
     reserve(reply, memory(page_request), account, false).ok_or_else(full)
 }
 
-/// The memory for answers to who asks.
+/// The memory budget for the answers to this client: strangers share one of their own.
 fn memory(page_request: &PageRequest) -> &Arc<Budget> {
     let gate = &page_request.app.gate;
     if page_request.person.is_some() { &gate.answers } else { &gate.answers_of_strangers }
 }
 
-/// What a form came to before anything is written.
+/// A parsed form: what is left to do before its change can be written.
 enum Prepared {
     Step,
     Change(FormChange),
@@ -435,7 +437,7 @@ enum Prepared {
     Draft(fn(&PageRequest, &Snapshot<'_>) -> Result<FirmaChange>),
 }
 
-/// What a form asks for; where it has a file, read on a thread that serves no sockets.
+/// Parses a form; on the CPU pool if its page takes a file.
 async fn prepared(context: &mut PageContext) -> Result<Prepared> {
     if !context.page_request.page.has_upload {
         return prepare(context);
@@ -467,7 +469,7 @@ fn prepare(context: &mut PageContext) -> Result<Prepared> {
     })
 }
 
-/// Reads the fields of a form, and its file where the page takes one.
+/// Reads the fields of a form, and its file if the page takes one.
 fn form_of(request: &Request, has_upload: bool) -> Result<Form> {
     let content_type = request.headers.get("content-type").and_then(|kind| kind.to_str().ok());
     let body = request.body.content().map_err(|refusal| match refusal.code {

@@ -14,8 +14,10 @@ use crate::platform::gate::audit::{Entry, Filter, Who, find, log_page};
 use crate::platform::http::reply::Reply;
 use crate::rules::day::Day;
 
-/// Days that are searched, and most refusals that are read.
+/// Days that are searched for refusals.
 const DAYS: i64 = 7;
+
+/// Most refusals that are read.
 const REFUSALS_MAX: usize = 5_000;
 
 /// Rows searched for a refusal by the first page of a company, which stays open all day.
@@ -32,7 +34,7 @@ fn filter(request: &PageRequest, days: i64) -> Filter {
     }
 }
 
-/// Whether a program was refused today or yesterday, according to a quick search.
+/// Whether a program was refused today or yesterday; looks only at the newest `ROWS_LOOKED_AT_AT_HOME` rows.
 pub fn is_any(request: &PageRequest, db: &Snapshot<'_>) -> Result<bool> {
     let filter = Filter { looked_at: Some(ROWS_LOOKED_AT_AT_HOME), ..filter(request, 2) };
     Ok(!log_page(db.connection, &filter, None, 1)?.rows.is_empty())

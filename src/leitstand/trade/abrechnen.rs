@@ -1,5 +1,5 @@
-//! Settlement in the browser: what is owed to each supplier, his notes ticked, all rows before anything is
-//! written; and the calculator for the telephone.
+//! Settlement in the browser: lists what is owed to each supplier, lets a person tick Annahmescheine, and shows all
+//! rows before anything is written. Also a calculator, for questions on the telephone.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -31,14 +31,14 @@ use crate::rules::verweis::parse_uuid;
 use crate::trade::abrechnungen::{self, Geschuldet};
 use crate::trade::annahmescheine::{self, Annahmeschein, Auswahl};
 
-/// The name of the box of a note, before its id.
+/// Prefix of the name of an Annahmeschein's checkbox; its id follows.
 const TICK: &str = "schein-";
 
-/// The boxes of a form.
+/// Names of the form's checkboxes.
 const FINAL: &str = "abschliessen";
 const NEGATIVE: &str = "negativ_zulassen";
 
-/// The prices that are typed for a kind of settlement: the name of each in the interface, and its label.
+/// The price fields for a kind of settlement: the name of each in the interface, and its label.
 fn prices(art: Abrechnungsart) -> &'static [(&'static str, &'static str)] {
     match art {
         Abrechnungsart::End => &[
@@ -85,7 +85,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &format!("{}: {}", word(art), kunde.name), body))
 }
 
-/// Of which contract and days notes are shown.
+/// The filter of the list: one contract, and the days of delivery.
 fn restriction(request: &PageRequest, db: &Snapshot<'_>, kontrakt: Option<Uuid>) -> Result<Markup> {
     let nummer = kontrakt.map(|id| kontrakte::number(&db.tx, id)).transpose()?.flatten();
     let kept = ["partner_id", "art", "kontrakt_id"].into_iter();
@@ -114,7 +114,7 @@ fn word(art: Abrechnungsart) -> &'static str {
     }
 }
 
-/// What is open of each supplier and contract.
+/// Lists what is still to be settled, by supplier and contract.
 fn suppliers(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let owed = abrechnungen::owed(&db.tx, ROWS)?;
     let to = |row: &Geschuldet| {
@@ -153,7 +153,7 @@ fn notes(request: &PageRequest, scheine: &[Annahmeschein]) -> Markup {
     .with("Steht an", false, columns)) }
 }
 
-/// Ticked at first, unless it waits for a person.
+/// The checkbox of an Annahmeschein: ticked at first, unless it is locked until a person decides.
 fn tick(request: &PageRequest, schein: &Annahmeschein) -> Markup {
     let name = format!("{TICK}{}", schein.id);
     let is_ticked = if request.is_sent("token") { request.is_sent(&name) } else { !schein.gesperrt };
@@ -180,7 +180,7 @@ fn settle_form(request: &PageRequest, art: Abrechnungsart, scheine: &[Annahmesch
     form(request, inside, "Abrechnen", false)
 }
 
-/// What came of a trial: sums, and all rows of each note.
+/// The result of a trial: its sums, and all rows of each Annahmeschein.
 fn result(request: &PageRequest) -> Markup {
     let Some(tried) = request.tried.as_deref() else { return html! {} };
     let text = |field: &str| tried[field].as_str().unwrap_or_default().to_owned();
@@ -202,7 +202,7 @@ fn result(request: &PageRequest) -> Markup {
     }
 }
 
-/// The body of the request that settles these receipts as the form says.
+/// The body of the request that settles these receipts with the form's options.
 fn body_of(request: &PageRequest, ids: &[Uuid]) -> Value {
     let art = art_of(request);
     let mut body = json!({
@@ -251,7 +251,7 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
-/// A settlement is cancelled and made again with what was measured since.
+/// Asks for confirmation before a settlement is cancelled and created again with the newest measurements.
 pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
     let gone = || Failure::not_found("Diese Abrechnung");
@@ -287,13 +287,14 @@ pub fn correct(request: &PageRequest) -> Result<FirmaChange> {
     Ok(Box::new(move |tx| to_document(write(tx).map_err(for_the_form)?, &document)))
 }
 
-/// What was made is looked at.
+/// Redirects to the document that was created.
 fn to_document(done: Done, page: &str) -> Result<Done> {
     let to = format!("{page}{}", done.answer["beleg_id"].as_str().unwrap_or_default());
     Ok(Done { response: Response::Redirect(to), ..done })
 }
 
-/// A refusal in the words of the form: it has no field for a note, which its sentence names, and boxes to tick.
+/// Adapts a refusal of the interface to this form: its advice names the form's checkboxes and fields instead of
+/// JSON. Indexes of `annahmeschein_ids` become "Annahmeschein", because the message says which one it is.
 fn for_the_form(failure: Failure) -> Failure {
     let Failure::Refused(mut refusal) = failure else { return failure };
     let advise = |code: Code, message: &mut Message| {
@@ -315,7 +316,7 @@ fn for_the_form(failure: Failure) -> Failure {
     Failure::Refused(refusal)
 }
 
-/// The scheme that is chosen, as it holds today, else in its newest version.
+/// The chosen scheme in the version valid today or, if there is none, in its newest version.
 fn chosen(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Gueltig>> {
     let Some(id) = parse_uuid(request.param("schema")) else { return Ok(None) };
     match abrechnungsschemata::on_day(&db.tx, id, db.tx.today())? {
@@ -324,7 +325,7 @@ fn chosen(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Gueltig>> {
     }
 }
 
-/// The schemes of today, and the one that is chosen, as a choice.
+/// The options for the scheme: those valid today, and the chosen one.
 fn schemes(db: &Snapshot<'_>, chosen: Option<&Gueltig>) -> Result<Vec<(String, String)>> {
     let mut schemes = abrechnungsschemata::choice(&db.tx, Some(db.tx.today()), None)?;
     let other = chosen.map(|gueltig| gueltig.kopf.clone());
@@ -334,7 +335,7 @@ fn schemes(db: &Snapshot<'_>, chosen: Option<&Gueltig>) -> Result<Vec<(String, S
     Ok(std::iter::once(first).chain(schemes.into_iter().map(named)).collect())
 }
 
-/// The calculator: a scheme, a weight, a price and values, and all rows.
+/// The calculator: computes all rows from a scheme, a weight, a price and values.
 pub fn calculate(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let gueltig = chosen(request, db)?;
     let options = schemes(db, gueltig.as_ref())?;

@@ -172,7 +172,8 @@ fn draw_batches(drawing: &mut Drawing<'_>, weg: &Weg, schritt: Schritt) {
     }
 }
 
-/// The quantity of a batch in the orders of a way. Each order counts once, whatever else it produced.
+/// The quantity of a batch in all production orders of one direction. An order is listed once for each batch on its
+/// other side, each time with the whole quantity, but counts once.
 fn moved(weg: &Weg, charge: Uuid) -> Quantity {
     let of_batch = weg.knoten.iter().filter(|knoten| knoten.charge_id == charge);
     let orders: BTreeMap<_, _> = of_batch.map(|knoten| (knoten.ueber.id, knoten.menge)).collect();

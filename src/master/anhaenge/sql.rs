@@ -92,8 +92,9 @@ pub fn insert(
     keep(tx, Subject::Attachment(anhang.id))
 }
 
-/// Represents the content by its sha256. The columns are part of the chain: adding one means adding a form of
-/// its rows. A document takes the place of a customer; their uuids never collide.
+/// The columns hashed into the chain of evidence; sha256 stands for the content. They must not change: another
+/// column would change the digest of every existing row, so it needs a new kind of row. Customer and document
+/// share a column, because their uuids never collide.
 const EVIDENCE: &str =
     "select id, coalesce(kunde_id, beleg_id), artikel_id, dateiname, beschreibung, mime_type, sha256, erstellt_am
     from anhang where tenant_id = :tenant and id = :id";

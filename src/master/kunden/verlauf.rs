@@ -34,8 +34,8 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.version",
 };
 
-/// Represents the content by its sha256. The columns are part of the chain: adding one means adding a form of
-/// its rows.
+/// The columns hashed into the chain of evidence; sha256 stands for the content. They must not change: another
+/// column would change the digest of every existing row, so it needs a new kind of row.
 const EVIDENCE: &str = "select kunde_id, version, am, key_id, sha256 from kunde_verlauf
     where tenant_id = :tenant and kunde_id = :id and version = :version";
 

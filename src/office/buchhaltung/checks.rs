@@ -1,4 +1,4 @@
-//! Invariants of batches (D32).
+//! Invariants of DATEV batches (D32).
 
 use super::sql;
 use crate::master::tenants;
@@ -39,7 +39,7 @@ pub fn altered_datei(tx: &Tx<'_>) -> Result<Option<String>> {
     Ok(altered)
 }
 
-/// Counts the final invoices that are in no batch although their date has been handed over; also returns the
+/// Counts the final invoices that are in no live batch although one already covers their date; also returns the
 /// first of them. `None` if there are none.
 pub fn not_handed_over(tx: &Tx<'_>) -> Result<Option<(i64, String)>> {
     let Some((von, (_, bis))) = tenants::load(tx)?.datev_ab.zip(sql::newest(tx)?) else { return Ok(None) };

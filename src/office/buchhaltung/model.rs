@@ -139,7 +139,7 @@ pub struct StapelAngelegt {
 /// The RE and ER dated in one month.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Monat {
-    /// The first date of one of them.
+    /// The earliest date among them.
     pub first: Day,
     /// Number of final or open documents.
     pub belege: i64,

@@ -13,7 +13,8 @@ use crate::platform::db::file::german::in_german;
 use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 
-/// Most bytes of the zip and of each file in it: what a zip holds without extensions that old programs lack.
+/// Most bytes of the zip and of each file in it. A larger zip needs an extension of the format (Zip64) that old
+/// programs lack.
 const BYTES_MAX: u64 = 4_000_000_000;
 
 /// Most files in it, for the same reason; it also bounds the memory for their names and digests.
@@ -117,7 +118,7 @@ impl Archiv {
         Ok(())
     }
 
-    /// Ends the zip; returns its bytes and its sha256.
+    /// Ends the zip; returns its size in bytes and its sha256.
     pub fn end(self) -> Result<(u64, [u8; 32])> {
         let mut file = self.zip.finish().map_err(io::Error::from).map_err(failed)?.file;
         file.seek(SeekFrom::Start(0)).map_err(failed)?;

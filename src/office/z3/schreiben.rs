@@ -123,8 +123,8 @@ struct Quelle<'c> {
 }
 
 impl<'c> Quelle<'c> {
-    /// Prepares a statement and binds the company and the period, if it has these parameters: days, and
-    /// instants from `:ab` to before `:vor`.
+    /// Prepares a statement and binds those of these parameters that it has: the company `:tenant`, the period as
+    /// days from `:von` to `:bis`, and as instants from `:ab` to before `:vor`.
     fn bound(&self, sql: &str) -> Result<Statement<'c>> {
         let Zeitraum { von, bis } = self.zeitraum;
         let (ab, vor) = (von.begin_in_berlin(), bis.tomorrow().begin_in_berlin());

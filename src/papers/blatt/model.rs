@@ -174,7 +174,7 @@ pub struct Zeile {
 
 pub enum Wert {
     Leer,
-    /// Words, left-aligned; in a column of numbers, a number or a date as words is right-aligned.
+    /// A left-aligned text; right-aligned in a column of numbers, where it is a formatted number or date.
     Text(String),
     Menge(Quantity, String),
     Prozent(Percent),

@@ -84,8 +84,8 @@ impl<'f> Filter<'f> {
         self.params.iter().map(|(name, value)| (*name, &**value)).collect()
     }
 
-    /// Finds the page by ids alone and then reads only its rows: for conditions whose index does not have the
-    /// order.
+    /// Finds the ids of the page first and then reads only their rows: for conditions whose index is not in the
+    /// order of the list.
     pub fn ids_first(&mut self) {
         self.ids_first = true;
     }

@@ -31,7 +31,7 @@ pub struct Body {
     pub optional: bool,
 }
 
-/// A successful answer.
+/// A successful answer that a route declares for the API description: its status, content type, shape and headers.
 #[derive(Clone, Copy)]
 pub struct Answer {
     pub status: u16,

@@ -107,7 +107,8 @@ pub fn too_many_sheets() -> ParseError {
     ParseError::new(format!("Die Datei hat mehr als {SHEETS_MAX} Blätter."))
 }
 
-/// Chooses the sheet to read among the existing ones, each with whether it is visible.
+/// Chooses the sheet to read: the `wanted` one, else the first. Refuses if the first is hidden and none is wanted.
+/// Each sheet is given with whether it is visible.
 pub fn choose<'n>(sheets: &[(&'n str, bool)], wanted: Option<&str>) -> Result<&'n str, ParseError> {
     let names = || {
         let visible = sheets.iter().filter(|(_, is_visible)| *is_visible).map(|(name, _)| *name);

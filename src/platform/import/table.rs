@@ -165,7 +165,7 @@ fn needs_quotes(cell: &str) -> bool {
     memchr3(b';', b'"', b'\n', cell.as_bytes()).is_some() || memchr(b'\r', cell.as_bytes()).is_some()
 }
 
-/// Returns the bytes of a cell as [`push_cell`] writes it.
+/// Returns the length in bytes of a cell as [`push_cell`] writes it.
 pub fn cell_bytes(cell: &str) -> usize {
     let quotes = if needs_quotes(cell) { 2 + cell.matches('"').count() } else { 0 };
     cell.len() + quotes

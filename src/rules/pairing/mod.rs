@@ -53,7 +53,8 @@ pub trait Store {
     /// Whether `own` may be matched with these goods.
     fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
-    /// Adds a portion, ignoring its id, and gives it the next number of its mover if it has none.
+    /// Stores a portion under a new id. If it has no `nr`, gives it the next number among the movements of the
+    /// position that moved it.
     fn add(&mut self, portion: Portion) -> Result<(), Self::Error>;
     /// The highest number among the stored portions of a position.
     fn last_nr(&mut self, role: Role, place: PositionKey) -> Result<Option<i64>, Self::Error>;

@@ -33,8 +33,8 @@ choice! {
 choice! {
     /// How a step finds its rate (D29c).
     pub enum Schrittregel {
-        /// The difference to the basis times the rate, or the number of begun or whole steps of it times the
-        /// rate.
+        /// The rate times the difference to the basis; or, with `schritt`, the rate times the number of steps in
+        /// that difference, complete ones or also a started one.
         Faktor = "faktor",
         /// `(wert − basis) / (100 − basis)`, plus the rate for handling.
         Standardgewicht = "standardgewicht",

@@ -27,7 +27,8 @@ pub struct AbrechnungsPosten {
     /// The values used in the calculation; for a partie, their mean.
     pub werte: Vec<Messwert>,
     pub ist_mittel: bool,
-    /// The device that measured its own values, or several devices with what each measured.
+    /// The device that measured this receipt's own values, not the mean. Several are listed, each with the Merkmale
+    /// it measured.
     pub geraet: Option<String>,
     /// The rate on its lieferdatum (D7), and the category that explains it.
     pub mwst_satz: Percent,

@@ -79,7 +79,7 @@ pub struct Quartal {
     /// 1 to 4.
     pub quartal: i64,
     pub summe: Money,
-    /// Whether they exceed 50,000 EUR: then the statement is monthly in this quarter and the four that
+    /// Whether the deliveries exceed 50,000 EUR: then the statement is monthly in this quarter and the four that
     /// follow.
     pub ueberschritten: bool,
 }

@@ -5,7 +5,7 @@ use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::tax::Gebiet;
 
-/// A group of a document, as the reports count it.
+/// The sums of one document for one case and rate, as the VAT reports count them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Umsatz {
     /// Date of the document.

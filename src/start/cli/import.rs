@@ -1,4 +1,4 @@
-//! `import`: imports master data from a file (D22).
+//! `import`: imports a file of any kind in `interface::imports`, or the export of a cash register (D22).
 
 mod dsfinvk;
 mod interrupt;

@@ -195,7 +195,7 @@ fn amount(betrag: Money, satz: Percent, kategorie: Steuerkategorie) -> NewItem {
     }
 }
 
-/// Millionths per cent.
+/// Units of a price, which are millionths of a euro, in one unit of an amount, which is a cent.
 const CENT: i64 = 10_000;
 
 /// An advance and a tax rate: each pair is deducted as one item.

@@ -90,7 +90,7 @@ pub fn create(
     Ok(Angelegt::Neu(confirmation(schein, bewegungen, hints)))
 }
 
-/// Reads the status again: an invoice waiting for these goods settles the receipt at once.
+/// Updates the status of a new receipt from its delivery: an invoice that waited for these goods settles it at once.
 fn follow_delivery(tx: &WriteTx<'_>, schein: &mut Annahmeschein) -> Result<()> {
     if schein.el_id.is_some() {
         belege::update_receipts(tx, schein.el_id.as_ref())?;

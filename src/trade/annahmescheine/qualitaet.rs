@@ -140,7 +140,7 @@ impl Qualitaet {
     }
 }
 
-/// Computes the rows of an open receipt, with the version that its net weight follows from; `None` without a
+/// Computes the rows of an open receipt, with the version of its scheme that gave its net weight; `None` without a
 /// scheme, or if an import set the paid quantity.
 pub fn rechnung(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Option<Rechnung>> {
     let (Some((id, version)), Some(menge)) =

@@ -1,7 +1,8 @@
-//! The chain of evidence: what must never be altered or lost beside the log of requests, in the order in which it came.
+//! The chain of evidence: a row for each record that, like the log of requests, must never be altered or lost, in
+//! the order in which the records were written.
 //!
-//! Each row says which record it is about and the sha256 of what that record holds, chained to the row before. The
-//! slices that own the records add them and say what they hold now.
+//! Each row names a record and holds the sha256 of its content, chained to the row before. The slices that own the
+//! records add the rows, and compute the digest of the current content for the check.
 
 use rusqlite::{Connection, Row};
 use sha2::{Digest as _, Sha256};
@@ -14,13 +15,13 @@ use crate::platform::db::TenantId;
 use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 
-/// What a row is about.
+/// The record that a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     Document(Uuid),
     /// A version in the history of a document.
     Version(Uuid, i64),
-    /// An archived PDF: of this document, this one.
+    /// An archived PDF: the id of its document, and its own.
     Pdf(Uuid, Uuid),
     Attachment(Uuid),
     /// A version in the history of a partner.
@@ -28,7 +29,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// As it stands in the columns: art, id, beleg_id, version.
+    /// The values of the columns art, id, beleg_id and version.
     fn columns(self) -> (&'static str, Uuid, Option<Uuid>, Option<i64>) {
         match self {
             Subject::Document(id) => ("beleg", id, None, None),
@@ -63,7 +64,7 @@ impl std::fmt::Display for Subject {
     }
 }
 
-/// The sha256 over the columns of a record; none where there is no such record.
+/// The sha256 over the columns of a record; `None` if there is no such record.
 pub fn digest(tx: &Tx<'_>, sql: &str, params: Params<'_>) -> Result<Option<Digest>> {
     tx.optional(sql, params, |row| {
         let mut content = Content::default();
@@ -84,15 +85,16 @@ pub const CHAIN: Chain = Chain {
         from nachweis n order by n.nr",
 };
 
-/// Takes a record into the chain that was just written, with what it holds.
+/// Adds a record that was just written to the chain, with the digest of its content.
 pub fn keep(tx: &WriteTx<'_>, subject: Subject, digest: Option<Digest>) -> Result<()> {
     let sha256 = digest.ok_or_else(|| Failure::Broken(format!("{subject} wurde nicht geschrieben")))?;
     let (art, id, beleg, version) = subject.columns();
     CHAIN.append(tx.connection(), &[&tx.tenant(), &art, &id, &beleg, &version, &sha256])
 }
 
-/// The first thing that is wrong with the chain, in words; `now` says what a record holds now. Seals are looked at
-/// where it `is_sealed` with the secret of this connection; `may_be_gone` is asked of a record that is not there.
+/// Returns the first fault in the chain as a German sentence. `now` returns the digest of a record's current content;
+/// if the record is missing, `may_be_gone` decides whether that is a fault. Seals are checked, with the secret of
+/// this connection, only if the chain `is_sealed`.
 pub fn verify(
     connection: &Connection,
     is_sealed: bool,
@@ -112,7 +114,7 @@ pub fn verify(
     Ok(proof.err())
 }
 
-/// What a row says; none where it cannot be one of ours.
+/// Parses a row; `None` if this version writes no such rows.
 fn read(row: &Row<'_>) -> Result<Option<(TenantId, Subject, Digest)>> {
     let art: String = row.get(FIRST + 1)?;
     let subject = Subject::read(&art, row.get(FIRST + 2)?, row.get(FIRST + 3)?, row.get(FIRST + 4)?);
@@ -120,7 +122,7 @@ fn read(row: &Row<'_>) -> Result<Option<(TenantId, Subject, Digest)>> {
     Ok(subject.map(|subject| (tenant, subject, sha256)))
 }
 
-/// The first record whose content is not what its sha256 says: they are the columns `sha256` and `inhalt`.
+/// Returns the first record whose content does not match its digest; `sql` selects them as `inhalt` and `sha256`.
 pub fn altered_content<S>(
     tx: &Tx<'_>,
     sql: &str,

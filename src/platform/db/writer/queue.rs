@@ -135,7 +135,7 @@ mod tests {
         Box::new(ClosureJob { bytes, run, done: None, finish })
     }
 
-    /// Returns the bytes of each request, by transaction.
+    /// Returns the size of each request in bytes, grouped by transaction.
     fn batches(queue: &Queue) -> Vec<Vec<usize>> {
         let next = || match queue.next(Duration::ZERO) {
             Next::Batch(jobs) => Some(jobs.iter().map(|job| job.bytes()).collect()),

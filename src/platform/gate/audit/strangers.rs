@@ -1,7 +1,7 @@
-//! What comes without a valid key (D20): an address has so many rows a minute, what goes beyond that is counted.
-//! The count waits in memory, without a line in the journal each, and goes into the table of floods with what the
-//! writer takes in next: nobody fills the disk with requests that need no key. A kill -9 loses what was counted
-//! since then.
+//! Requests without a valid key (D20): each address gets a limited number of audit rows a minute; further requests
+//! are only counted. The counts wait in memory, without lines in the journal, and go into the table of floods when
+//! the writer next takes in the journal. So nobody can fill the disk with requests that need no key. A kill -9 loses
+//! the counts that still wait.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,22 +13,22 @@ use super::row::Row;
 use crate::platform::failure::locked;
 use crate::rules::day::Instant;
 
-/// Rows of one address in a minute (D20).
+/// Most rows of one address in a minute (D20).
 const ROWS_PER_MINUTE_MAX: u32 = 60;
 
-/// Addresses that have rows of their own in a minute, and counts of their own that wait. What comes from further
-/// ones is counted together: 60,000 rows a minute at most, 15 MiB, from however many networks.
+/// Most addresses with rows of their own in a minute, and most counts that wait. Requests from further addresses are
+/// counted together. This limits strangers to 60,000 rows a minute, 15 MiB, from however many networks.
 const ADDRESSES_MAX: usize = 1_000;
 
-/// How long a count waits at least: an upsert a second for each address.
+/// How long a count waits at least, so that an address costs at most one upsert a second.
 const COUNT_AGE: Duration = Duration::from_secs(1);
 
-/// What stands for the address where many are counted together.
+/// Replaces the address where many are counted together.
 const TOGETHER: &str = "*";
 
 const MINUTE_MILLIS: i64 = 60_000;
 
-/// Rows of strangers in this minute, and counts that wait.
+/// The number of rows that strangers had in this minute, and the counts that wait.
 #[derive(Default)]
 pub struct Strangers {
     state: Mutex<State>,
@@ -37,17 +37,16 @@ pub struct Strangers {
 #[derive(Default)]
 struct State {
     minute: i64,
-    /// Rows that an address (of IPv6 a /64) has in this minute.
+    /// Number of rows in this minute, by address (for IPv6, by /64).
     listed: HashMap<IpAddr, u32>,
-    /// By what a flood is told from another: its address and minute. The one of many addresses is the only one of
-    /// minute 0.
+    /// Counts by address and minute. The joint count of many addresses is the only one of minute 0.
     counted: HashMap<(String, i64), Row>,
     /// When counts were last handed over.
     since: Option<Ticks>,
 }
 
 impl Strangers {
-    /// A row that is to be listed; one too many is counted. `network` is whose request it was.
+    /// Returns the row if it is to be listed. Otherwise counts it and returns `None`. `network` sent the request.
     pub fn listed(&self, row: Row, network: IpAddr, now: Instant) -> Option<Row> {
         let mut state = locked(&self.state);
         let minute = now.millis().div_euclid(MINUTE_MILLIS);
@@ -68,20 +67,20 @@ impl Strangers {
         None
     }
 
-    /// Whether counts are to be handed over; at a stop all are.
+    /// Whether there are counts to hand over: `COUNT_AGE` after the last time, or at once if the service stops.
     pub fn are_due(&self, at_stop: bool) -> bool {
         let state = locked(&self.state);
         !state.counted.is_empty() && (at_stop || state.since.is_none_or(|since| since.elapsed() >= COUNT_AGE))
     }
 
-    /// Hands over what was counted, one row an address and minute.
+    /// Hands over the counts, one row for each address and minute.
     pub fn hand_over(&self) -> Vec<Row> {
         let mut state = locked(&self.state);
         state.since = Some(Ticks::now());
         state.counted.drain().map(|(_, row)| row).collect()
     }
 
-    /// Takes back a row that was handed over; one that was not comes back.
+    /// Takes back a row from [`Self::hand_over`] that could not be stored; returns any other row unchanged.
     pub fn take_back(&self, row: Row) -> Option<Row> {
         if !row.flut || row.key_id.is_some() {
             return Some(row);
@@ -125,14 +124,14 @@ mod tests {
         }
     }
 
-    /// Rows that are listed of so many requests at a millisecond.
+    /// Returns how many of these requests, all at the same millisecond, are listed.
     fn listed(strangers: &Strangers, network: u32, am: i64, requests: usize) -> usize {
         let network = IpAddr::from(network.to_be_bytes());
         let one = |_| strangers.listed(row(am), network, Instant::from_millis(am));
         (0..requests).filter_map(one).count()
     }
 
-    /// Address and count of what waits, in order.
+    /// Returns address, instant and number of the waiting counts, sorted.
     fn counted(strangers: &Strangers) -> Vec<(String, i64, i64)> {
         let rows = strangers.hand_over();
         let mut counted: Vec<_> = rows.into_iter().map(|row| (row.adresse, row.am, row.anzahl)).collect();

@@ -12,7 +12,7 @@ use crate::start::cli::finding::{Finding, ok, warning, wrong};
 /// Suffixes of the files that partnerd keeps beside a database in use.
 const KEPT: [&str; 6] = ["wal", "shm", "secret", "lock", "use-lock", "migrate-lock"];
 
-/// Files named at most; the rest is counted.
+/// Most files that a message names; it only counts the others.
 const FILES_NAMED_MAX: usize = 5;
 
 /// Reports a file of the database that this user may not read, which is no damage.

@@ -73,8 +73,8 @@ pub fn read(path: &Path) -> Joined<Receipts> {
     Ok(Receipts { datei, ..Assembly::join(&export)?.receipts()? })
 }
 
-/// Stores a receipt. The article is found by ART_NR, else by GTIN; the customer by number, if there is one
-/// with it.
+/// Stores a receipt. Finds each article by ART_NR, else by GTIN, and the customer by number; a number that nobody has
+/// leaves the receipt without a customer.
 pub fn store_receipt(tx: &WriteTx<'_>, receipt: &Receipt, hints: &mut Hints) -> Stored {
     let mut bon = receipt.bon.clone();
     if let Some(kundennr) = &receipt.kundennr {

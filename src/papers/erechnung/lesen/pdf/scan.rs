@@ -21,7 +21,8 @@ type Packed<'d> = Vec<(usize, Dict, &'d [u8])>;
 
 struct Scan<'i, 'd> {
     index: &'i mut Index<'d>,
-    /// The values that each object number may have as the length of a stream.
+    /// Possible lengths of streams, by the number of the object that holds the length: a broken file may contain
+    /// several objects with one number.
     lengths: HashMap<u32, Vec<usize>>,
     packed: Packed<'d>,
 }
