@@ -16,6 +16,7 @@ pub mod day;
 pub mod document;
 pub mod error;
 pub mod felder;
+pub mod field;
 pub mod fixed;
 pub mod kasse;
 pub mod number;

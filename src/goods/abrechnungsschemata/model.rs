@@ -10,6 +10,7 @@ use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Gewicht, Int, Liste, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Hints, Refusals, required};
+use crate::rules::field::Declared;
 use crate::rules::fixed::{Price, Zahl};
 use crate::rules::settlement::{
     Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, Rechnung, SatzEinheit, Schema, Schritt,
@@ -49,6 +50,8 @@ pub struct Abrechnungsschema {
     /// All versions, newest first.
     pub versionen: Vec<SchemaVersion>,
 }
+
+impl Declared for Abrechnungsschema {}
 
 record! {
     #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -61,7 +61,9 @@ pub fn columns(import: &Import) -> Columns {
     let column = |field: &&'static str| Column {
         name: field,
         meaning: woerter::find(WOERTER, &shape, field)
-            .or_else(|| woerter::meaning(&shape, field))
+            .or_else(|| woerter::own(&shape, field))
+            .or_else(|| Some((import.said)(field)?.meaning))
+            .or_else(|| woerter::shared(field))
             .unwrap_or_default(),
         cell: example("zeile", field),
         example: example("zeile", field).or_else(|| example("sonst", field)).unwrap_or_default(),

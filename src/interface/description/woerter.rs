@@ -15,16 +15,23 @@ pub fn explain(name: &str, shape: &mut Value) {
     for (field, described) in fields {
         let Some(described) = described.as_object_mut() else { continue };
         described.remove("description");
-        if let Some(meaning) = meaning(name, field) {
-            described.insert("description".to_owned(), meaning.into());
-        }
+        // What the record says of its field is in the schema; only a meaning of this very shape goes before it.
+        let declared = described.remove("x-meaning");
+        let meaning = own(name, field).map(Value::from).or(declared).or_else(|| Some(shared(field)?.into()));
+        described.extend(meaning.map(|meaning| ("description".to_owned(), meaning)));
     }
 }
 
-pub fn meaning(shape: &str, field: &str) -> Option<&'static str> {
-    let tables = [WOERTER, rohwaren::WOERTER, buchhaltung::WOERTER];
-    let own = tables.iter().find_map(|words| of_shape(words, shape, field));
-    own.or_else(|| tables.iter().find_map(|words| of_any(words, field)))
+const TABLES: [&[(&str, &str)]; 3] = [WOERTER, rohwaren::WOERTER, buchhaltung::WOERTER];
+
+/// The meaning of a field in this schema alone.
+pub fn own(shape: &str, field: &str) -> Option<&'static str> {
+    TABLES.iter().find_map(|words| of_shape(words, shape, field))
+}
+
+/// The meaning of a field in every schema that has none of its own.
+pub fn shared(field: &str) -> Option<&'static str> {
+    TABLES.iter().find_map(|words| of_any(words, field))
 }
 
 /// Finds the meaning of a field in one table: the entry for its schema, else the one for the field in any schema.
@@ -162,7 +169,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("alt", "Wert vor der Änderung; null, wo keiner stand."),
     ("am", "Zeitpunkt der Änderung."),
     ("anliefermenge_kg", "Angeliefertes Gewicht in kg."),
-    ("anrede", "Anrede."),
     ("api", "Name des Dienstes."),
     ("art", "Art des Bons: verkauf oder storno (mit negativen Beträgen)."),
     ("Ueber.art", "Art des Vorgangs."),
@@ -199,12 +205,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("bestand_vorher", "Summe der Bewegungen vor der Zählung, in der Einheit des Artikels."),
     ("InventurBestaetigung.bestand", "Gezählter Bestand in der Einheit des Artikels."),
     ("InventurNeu.bestand", "Gezählter Bestand in der Einheit des Artikels, ab 0; nicht der Unterschied."),
-    ("betriebsnummer", "Betriebsnummer."),
     ("bezeichnung", "Bezeichnung."),
     ("Barverkauf.bezeichnung", "Bezeichnung, wie sie auf dem Bon steht."),
     ("bezeichnung2", "Zweite Bezeichnung."),
     ("bezug_beleg_id", "Nur mit diesem Beleg verrechnen, was schon geliefert oder berechnet ist."),
-    ("bic", "BIC."),
     ("bilanz", "Eingang, Abgang und Bestand der Charge, ohne Storniertes."),
     ("biozertifikat_id", "id des Biozertifikats."),
     ("bon_id", "id des Bons."),
@@ -214,7 +218,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("charge_id", "id der Charge."),
     ("ItemEingabe.charge_id", "Verkauf: aus dieser Charge; Einkauf: in diese Charge."),
     ("charge_nr", "Chargennummer."),
-    ("chargenpflichtig", "Ob der Artikel in Chargen geführt wird."),
     ("code", "Maschinenlesbarer Code des Hinweises; neue können dazukommen."),
     ("count", "Anzahl aller Treffer, unabhängig von limit und offset."),
     ("created_at", "Zeitpunkt der Anlage."),
@@ -226,11 +229,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("details", "Weitere Fehler, wenn es mehrere gibt."),
     ("differenz", "Was gebucht wurde: gezählter Bestand weniger dem vorher."),
     ("docs", "Wo diese Seite steht."),
-    (
-        "e_adresse",
-        "Wohin E-Rechnungen gehen: E-Mail-Adresse, Leitweg-ID (0204:…), GLN (0088:…) oder USt-IdNr. (9930:…); ohne Angabe die E-Mail-Adresse.",
-    ),
-    ("e_rechnung", "In welcher Form dieser Partner E-Rechnungen bekommt: zugferd, xrechnung oder aus."),
     ("ean", "EAN der Zeile, sonst die des Artikels."),
     ("Artikel.ean", "EAN."),
     ("eingang", "Was hereinkam, ohne Storniertes."),
@@ -244,7 +242,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("el_beleg_nummer", "Nummer des erzeugten Einkaufslieferscheins."),
     ("el_erzeugen", "true: gleich einen Einkaufslieferschein (EL) über die Nettomenge anlegen."),
     ("el_id", "id des erzeugten Einkaufslieferscheins."),
-    ("email", "E-Mail-Adresse."),
     ("empfaenger", "Wer die Charge bekam, und was aus ihr wurde."),
     ("endpoints", "Alle Adressen mit ihrer Methode."),
     ("ep_netto", "Einzelpreis netto vor Rabatt; 0 ist ein Preis, null heißt: aus dem Artikelstamm."),
@@ -300,15 +297,10 @@ const WOERTER: &[(&str, &str)] = &[
         "gutschrift",
         "Nur ER: die Firma schreibt diese Gutschrift für ihren Lieferanten (§ 14 Abs. 2 UStG); ohne Angabe false.",
     ),
-    (
-        "gutschrift_vereinbart_am",
-        "Tag, an dem vereinbart wurde, dass die Firma Gutschriften für diesen Lieferanten schreibt (§ 14 Abs. 2 UStG).",
-    ),
     ("gueltig_bis", "Letzter Tag der Gültigkeit."),
     ("gueltig_von", "Erster Tag der Gültigkeit."),
     ("herkunftsland", "Herkunftsland (ISO 3166-1 alpha-2)."),
     ("hinweise", "Was der Dienst gerundet, ignoriert oder selbst gewählt hat."),
-    ("iban", "IBAN."),
     ("id", "Kennung des Datensatzes."),
     ("idempotent", "true: den Datensatz gab es schon, es wurde nichts angelegt."),
     ("inhalt_abweichend", "true: die Anfrage sagt etwas anderes als die erste mit dieser external_ref."),
@@ -319,7 +311,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("ist_gutschrift", "Ob der Beleg eine Gutschrift ist."),
     ("ist_menge", "Tatsächliche Menge."),
     ("items", "Die Positionen; beim Ändern ersetzen sie alle bisherigen."),
-    ("kaeuferreferenz", "Woran der Käufer Rechnungen erkennt; bei Behörden ihre Leitweg-ID."),
     ("kasse_id", "id der Kasse."),
     ("kassiert_at", "Zeitpunkt der Zahlung (UTC)."),
     ("kategorie", "Kategorie der Steuer nach UNCL5305: S, Z, E …"),
@@ -385,7 +376,6 @@ const WOERTER: &[(&str, &str)] = &[
         "ItemEingabe.mwst_satz",
         "Steuersatz in Prozent; ohne Angabe der des Partners, des Artikels, seiner Gruppe, sonst 7.",
     ),
-    ("nachname_firma", "Nachname oder Firma."),
     ("name", "Name."),
     ("KundeNeu.name", "Anderer Name von nachname_firma."),
     ("name_de", "Deutscher Name."),
@@ -409,7 +399,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("paritat", "Parität."),
     ("partner_id", "id des Partners."),
     ("partner_name", "Name des Partners."),
-    ("partner_typen", "Rollen des Partners; ohne Angabe kunde."),
     ("pdf_archiv_count", "Anzahl der archivierten PDFs, als Text."),
     ("pdf_letztes", "Zeitpunkt des neuesten archivierten PDFs."),
     ("pdf_url", "Wo das PDF abgerufen wird, wenn eines archiviert ist."),
@@ -454,8 +443,6 @@ const WOERTER: &[(&str, &str)] = &[
         "ItemEingabe.steuer_kategorie",
         "Warum die Position besteuert ist oder nicht (UNCL5305: S, Z, E, AE, K, G, O); ohne Angabe folgt sie aus Steuersatz und Partner.",
     ),
-    ("steuerart", "regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer."),
-    ("steuernummer", "Steuernummer."),
     ("storniert", "true, wenn der Bon ganz storniert ist."),
     ("storno_beleg_id", "id des Gegenbelegs, wenn einer angelegt wurde."),
     ("storno_beleg_nummer", "Nummer des Gegenbelegs."),
@@ -467,8 +454,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("summe_mwst", "Summe der Steuer."),
     ("summe_netto", "Summe netto."),
     ("teile", "Mehrere Chargen für eine Zeile."),
-    ("telefon", "Telefon."),
-    ("telefon2", "Zweites Telefon."),
     ("tiefe", "Stufen der Produktion bis zu dieser Charge."),
     ("ts_erst", "Zeitpunkt der ersten Wiegung."),
     ("ts_zweit", "Zeitpunkt der zweiten Wiegung."),
@@ -483,7 +468,6 @@ const WOERTER: &[(&str, &str)] = &[
     ("verfuegbar", "Was entnommen werden kann, in der Einheit des Artikels."),
     ("version", "Fassung, ab 1."),
     ("Dienst.version", "Version der Schnittstelle."),
-    ("vorname", "Vorname."),
     (
         "vorschlag",
         "Was von dieser Charge genommen werden sollte (zuerst, was zuerst abläuft), in der Einheit des Artikels.",

@@ -61,8 +61,6 @@ pub const WOERTER: &[(&str, &str)] = &[
         "ja: Das Konto rechnet seine Steuer von selbst, obwohl es in keinem Kontenrahmen so steht.",
     ),
     ("PositionFehler.beleg_nummer", "Beleg, um den es geht; nur wo es ein anderer ist als der der Anfrage."),
-    ("debitor_konto", "Personenkonto als Kunde beim Steuerberater; steht fest, sobald es vergeben ist."),
-    ("kreditor_konto", "Personenkonto als Lieferant beim Steuerberater; steht fest, sobald es vergeben ist."),
     ("UmsatzsteuerBericht.von", "Erstes Belegdatum."),
     ("UmsatzsteuerBericht.bis", "Letztes Belegdatum."),
     ("UmsatzsteuerBericht.formular", "Jahr des Vordrucks, dessen Kennzahlen es sind."),

@@ -11,6 +11,7 @@ pub mod bars;
 pub mod context;
 pub mod done;
 pub mod eviction;
+pub mod fields;
 pub mod flash;
 pub mod frame;
 pub mod front;

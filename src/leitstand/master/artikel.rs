@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::fields::{self, facts_of};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank, price, table, yes_or_no};
+use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank, price, table};
 use crate::leitstand::kit::verlauf::{self, Lesart};
 use crate::leitstand::kit::{anhaenge, frame};
 use crate::master::anhaenge::Besitzer;
@@ -82,7 +83,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 strong { (amount(stock)) }
             }
         }
-        (facts(&FELDER.map(|(_, label, value)| (label, value(&artikel)))))
+        (facts(&facts_of(artikel.as_ref(), &["bezeichnung"])))
         p.actions {
             @if request.may_change() {
                 a.button href=(format!("{here}/aendern")) { "Ändern" }
@@ -101,50 +102,23 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &artikel.bezeichnung, body))
 }
 
-/// A field of an article: its name in the interface, its label, its value.
-pub type Feld = (&'static str, &'static str, fn(&Artikel) -> String);
-
-const FELDER: [Feld; 12] = [
-    ("artikelnummer", "Nummer", |artikel| artikel.artikelnummer.clone()),
-    ("artikelnr", "Zweite Nummer", |artikel| or_blank(&artikel.artikelnr)),
-    ("bezeichnung2", "Zusatz", |artikel| or_blank(&artikel.bezeichnung2)),
-    ("gruppe", "Gruppe", |artikel| or_blank(&artikel.gruppe)),
-    ("einheit", "Einheit", |artikel| or_blank(&artikel.einheit)),
-    ("preis", "Verkaufspreis netto (EUR)", |artikel| optional(artikel.preis, price)),
-    ("ep_netto", "Einkaufspreis netto (EUR)", |artikel| optional(artikel.ep_netto, price)),
-    ("mwst_satz", "Steuersatz", |artikel| optional(artikel.mwst_satz, percent)),
-    ("ean", "EAN", |artikel| or_blank(&artikel.ean)),
-    ("status", "Status", |artikel| artikel.status.as_str().to_owned()),
-    ("chargenpflichtig", "Chargenpflichtig", |artikel| yes_or_no(artikel.chargenpflichtig)),
-    ("langtext", "Beschreibung", |artikel| or_blank(&artikel.langtext)),
-];
-
-fn percent(satz: impl std::fmt::Display) -> String {
-    format!("{} %", amount(satz))
-}
-
 const LESART: Lesart = (label_of, words_of);
 
 fn label_of(name: &str) -> Option<&str> {
     match name {
         "artikelgruppe_id" => None, // the name of the group says it
-        "bezeichnung" => Some("Bezeichnung"),
         "staffelpreise" => Some("Staffelpreis"),
-        name => Some(FELDER.iter().find(|feld| feld.0 == name).map_or(name, |feld| feld.1)),
+        name => fields::label_of::<Artikel>(name),
     }
 }
 
 fn words_of(name: &str, value: &Value) -> String {
-    match (name, value) {
-        ("preis" | "ep_netto", Value::String(text)) => price(text),
-        ("mwst_satz", Value::String(text)) => percent(text),
-        (_, Value::String(text)) => text.clone(),
-        (_, Value::Bool(is_so)) => yes_or_no(*is_so),
-        ("staffelpreise", tier) => optional(Staffel::deserialize(tier).ok(), |tier: Staffel| {
+    match name {
+        "staffelpreise" => optional(Staffel::deserialize(value).ok(), |tier: Staffel| {
             let inactive = if tier.aktiv { "" } else { " (inaktiv)" };
             format!("ab {}: {}{inactive}", amount(tier.ab_menge), price(tier.preis))
         }),
-        _ => String::new(),
+        name => fields::words_of::<Artikel>(name, value),
     }
 }
 

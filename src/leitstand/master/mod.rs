@@ -6,6 +6,5 @@ pub mod artikel;
 pub mod artikel_formular;
 pub mod firma;
 pub mod partner;
-pub mod partner_felder;
 pub mod partner_formular;
 pub mod vergessen;

@@ -2,20 +2,24 @@
 //! and its history.
 
 use maud::{Markup, html};
+use serde_json::Value;
 
-use super::partner_felder::{self, rollen, wording};
 use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::fields::{self, wording};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank};
-use crate::leitstand::kit::{anhaenge, frame, verlauf};
+use crate::leitstand::kit::verlauf::{self, Lesart};
+use crate::leitstand::kit::{anhaenge, frame};
 use crate::master::anhaenge::Besitzer;
 use crate::master::kunden::{self, Kunde};
 use crate::master::laender::name_de;
 use crate::papers::blatt::numbers::iban;
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
+use crate::rules::choice::Choice;
 use crate::rules::day::Day;
+use crate::rules::stammdaten::PartnerTyp;
 use crate::trade::belege;
 
 const ROLLEN: [(&str, &str); 3] =
@@ -83,7 +87,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         h2 { "E-Rechnung" }
         (missing(request, db, &kunde, &here))
         (anhaenge::section(request, db, Besitzer::Kunde(id), &here)?)
-        (verlauf::section(request, db, &here, changes, partner_felder::LESART)?)
+        (verlauf::section(request, db, &here, changes, LESART)?)
         @if request.may_manage() {
             p.ask {
                 "Verlangt diese Person, dass ihre Daten gelöscht werden: "
@@ -92,6 +96,23 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         }
     };
     Ok(frame::page(request, &kunde.name, body))
+}
+
+const LESART: Lesart = (fields::label_of::<Kunde>, words_of);
+
+/// A value in a history, as people read it.
+fn words_of(name: &str, value: &Value) -> String {
+    match (name, value) {
+        ("staat", Value::String(text)) => name_de(text).to_owned(),
+        (_, Value::Array(found)) => {
+            rollen(found.iter().filter_map(|rolle| PartnerTyp::parse(rolle.as_str()?)))
+        }
+        _ => fields::words_of::<Kunde>(name, value),
+    }
+}
+
+fn rollen(rollen: impl IntoIterator<Item = PartnerTyp>) -> String {
+    rollen.into_iter().map(|rolle| wording(rolle.as_str())).collect::<Vec<_>>().join(", ")
 }
 
 fn head_of(kunde: &Kunde) -> Vec<(&'static str, String)> {

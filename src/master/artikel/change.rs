@@ -2,18 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::import::{check_movements, resolve_gruppe, store_tier};
-use super::model::{Artikel, ArtikelChange, Staffel, StaffelEingabe};
+use rusqlite::ToSql;
+use uuid::Uuid;
+
+use super::model::{Artikel, ArtikelChange, Artikelgruppe, Staffel, StaffelEingabe};
 use super::sql::{self, VERLAUF};
 use crate::master::steuersaetze;
-use crate::platform::db::tx::WriteTx;
+use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::import::Upserted;
+use crate::platform::listing::verlauf::part;
 use crate::rules::change::{Change, apply_each};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::felder;
 use crate::rules::plausible::is_gtin;
-use crate::rules::text::case_key;
+use crate::rules::text::{case_key, folded_key};
 
 pub fn create(tx: &WriteTx<'_>, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
     let tiers = tiers(&change)?;
@@ -23,6 +26,9 @@ pub fn create(tx: &WriteTx<'_>, change: ArtikelChange, hints: &mut Hints) -> Res
     tiers.iter().flatten().try_for_each(|tier| sql::upsert_tier(tx, artikel.id, tier))?;
     Ok(artikel)
 }
+
+/// Field of the history that holds a tier.
+pub const TIERS: &str = "staffelpreise";
 
 /// Changes the fields that were sent; null clears a field (D18). Returns the article and whether anything
 /// changed.
@@ -137,4 +143,53 @@ fn store_tiers(tx: &WriteTx<'_>, artikel: &Artikel, tiers: Option<Vec<Staffel>>)
         is_changed |= store_tier(tx, artikel.id, old.as_ref(), tier)? != Upserted::Unchanged;
     }
     Ok(is_changed)
+}
+
+/// Finds the group by kuerzel, then nummer, then name.
+pub fn gruppe_named(tx: &Tx<'_>, name: &str) -> Result<Option<Artikelgruppe>> {
+    let (kuerzel, nummer, folded) = (case_key(name), name.parse::<i64>().ok(), folded_key(name));
+    let keys: [(&str, &dyn ToSql); 3] =
+        [("kuerzel_key", &kuerzel), ("nummer", &nummer), ("name_key", &folded)];
+    for (column, key) in keys {
+        if let Some(found) = sql::gruppe_by(tx, column, key)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the group that a row references; creates an unknown one and adds a hint (D22).
+pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Result<Artikelgruppe> {
+    if let Some(found) = gruppe_named(tx, &name)? {
+        return Ok(found);
+    }
+    let message = format!("Die Artikelgruppe {name} wurde neu angelegt.");
+    hints.add_field(HintCode::ArtikelgruppeAngelegt, "gruppe", message);
+    let id = sql::next_gruppe_id(tx)?;
+    let new = Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None };
+    sql::upsert_gruppe(tx, &new)?;
+    Ok(new)
+}
+
+/// Refuses to change the unit of an article, or whether it is kept in batches, once it has movements: its
+/// stock is counted by them (D8).
+pub fn check_movements(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
+    let kept = [
+        ("einheit", old.einheit != new.einheit),
+        ("chargenpflichtig", old.chargenpflichtig != new.chargenpflichtig),
+    ];
+    let Some((feld, _)) = kept.into_iter().find(|(_, is_other)| *is_other) else { return Ok(()) };
+    let message = format!(
+        "Von {} gibt es schon Lagerbewegungen; {feld} lässt sich nicht mehr ändern. Bitte einen neuen Artikel anlegen.",
+        old.artikelnummer
+    );
+    Ok(refuse_if(sql::has_moved(tx, old.id)?, Code::WertUngueltig, feld, message)?)
+}
+
+/// Stores a tier and records the change in the history.
+pub fn store_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<&Staffel>, new: &Staffel) -> Result<Upserted> {
+    Upserted::by(old, new, || {
+        sql::upsert_tier(tx, artikel, new)?;
+        VERLAUF.add(tx, artikel, &[part(TIERS, old, Some(new))?])
+    })
 }

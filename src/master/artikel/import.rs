@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rusqlite::ToSql;
-use uuid::Uuid;
-
-use super::change::{change, create};
+use super::change::{change, create, store_tier};
 use super::model::{Artikel, ArtikelChange, Artikelgruppe, Staffel};
-use super::sql::{self, VERLAUF};
+use super::sql;
 use crate::eingabe;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
@@ -16,14 +13,10 @@ use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson, Int, NotNegative, Text};
 use crate::platform::import::file::{ParseError, Rows};
 use crate::platform::import::{Stored, Upserted};
-use crate::platform::listing::verlauf::part;
 use crate::rules::change::Change;
-use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::error::{Code, Hints, Refusal, required};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::text::{case_key, folded_key};
-
-/// Field of the history that holds a tier.
-pub const TIERS: &str = "staffelpreise";
 
 /// Integer id or number of master data.
 type Nummer = Int<0, { i32::MAX as i64 }>;
@@ -81,32 +74,6 @@ fn other_id(name: &str, id: i64) -> Failure {
     Refusal::field(Code::FeldWiderspruch, "id", format!("Die Gruppe {name} hat die id {id}.")).into()
 }
 
-/// Finds the group by kuerzel, then nummer, then name.
-pub fn gruppe_named(tx: &Tx<'_>, name: &str) -> Result<Option<Artikelgruppe>> {
-    let (kuerzel, nummer, folded) = (case_key(name), name.parse::<i64>().ok(), folded_key(name));
-    let keys: [(&str, &dyn ToSql); 3] =
-        [("kuerzel_key", &kuerzel), ("nummer", &nummer), ("name_key", &folded)];
-    for (column, key) in keys {
-        if let Some(found) = sql::gruppe_by(tx, column, key)? {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns the group that a row references; creates an unknown one and adds a hint (D22).
-pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Result<Artikelgruppe> {
-    if let Some(found) = gruppe_named(tx, &name)? {
-        return Ok(found);
-    }
-    let message = format!("Die Artikelgruppe {name} wurde neu angelegt.");
-    hints.add_field(HintCode::ArtikelgruppeAngelegt, "gruppe", message);
-    let id = sql::next_gruppe_id(tx)?;
-    let new = Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None };
-    sql::upsert_gruppe(tx, &new)?;
-    Ok(new)
-}
-
 /// Creates or changes an article by its key, artikelnummer (D22).
 pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
     let mut sent = ArtikelChange::from_json(row, at)?;
@@ -118,21 +85,6 @@ pub fn artikel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upse
     // The number is the key, so only its spelling could differ.
     sent.artikelnummer = Change::Keep;
     Ok(Upserted::of(false, change(tx, &old, sent, at.hints())?.1))
-}
-
-/// Refuses to change the unit of an article, or whether it is kept in batches, once it has movements: its
-/// stock is counted by them (D8).
-pub fn check_movements(tx: &WriteTx<'_>, old: &Artikel, new: &Artikel) -> Result<()> {
-    let kept = [
-        ("einheit", old.einheit != new.einheit),
-        ("chargenpflichtig", old.chargenpflichtig != new.chargenpflichtig),
-    ];
-    let Some((feld, _)) = kept.into_iter().find(|(_, is_other)| *is_other) else { return Ok(()) };
-    let message = format!(
-        "Von {} gibt es schon Lagerbewegungen; {feld} lässt sich nicht mehr ändern. Bitte einen neuen Artikel anlegen.",
-        old.artikelnummer
-    );
-    Ok(refuse_if(sql::has_moved(tx, old.id)?, Code::WertUngueltig, feld, message)?)
 }
 
 /// Returns the article with this number, or a refusal (D22).
@@ -177,12 +129,4 @@ fn staffelpreis(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     let old = sql::find_tier(tx, artikel, ab_menge)?;
     let aktiv = zeile.aktiv.or(old.as_ref().map(|old| old.aktiv)).unwrap_or(true);
     store_tier(tx, artikel, old.as_ref(), &Staffel { ab_menge, preis, aktiv })
-}
-
-/// Stores a tier and records the change in the history.
-pub fn store_tier(tx: &WriteTx<'_>, artikel: Uuid, old: Option<&Staffel>, new: &Staffel) -> Result<Upserted> {
-    Upserted::by(old, new, || {
-        sql::upsert_tier(tx, artikel, new)?;
-        VERLAUF.add(tx, artikel, &[part(TIERS, old, Some(new))?])
-    })
 }

@@ -8,8 +8,9 @@ mod put_back;
 mod sql;
 
 pub use bezug::{by_id, must_have, named};
-pub use import::{by_artikelnummer, gruppe_named};
-pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
+pub use change::gruppe_named;
+pub use import::by_artikelnummer;
+pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, PREISE, STAMM, Staffel, TEXT};
 use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln};
 pub use put_back::put_back;
 pub use sql::{

@@ -8,6 +8,7 @@ use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, OneOf, Text};
 use crate::rules::error::{Checked, Hints};
+use crate::rules::field::said;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
@@ -18,24 +19,48 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Artikel in artikel as a {
         id: Uuid = fixed,
-        artikelnummer: String = mutable,
-        artikelnr: Option<String> = mutable,
-        bezeichnung: String = mutable,
-        bezeichnung2: Option<String> = mutable,
-        einheit: Option<String> = mutable,
-        /// Net sales price per unit.
-        preis: Option<Price> = mutable,
-        /// Net purchase price per unit.
-        ep_netto: Option<Price> = mutable,
-        mwst_satz: Option<Percent> = mutable,
-        ean: Option<String> = mutable,
+        artikelnummer: String = mutable => said("Nummer", "Artikelnummer.")
+            .headings("artikelnr artnr artikelno artikelcode materialnummer materialnr produktnummer produktnr \
+                sachnummer nr nummer")
+            .group(STAMM),
+        artikelnr: Option<String> = mutable => said("Zweite Nummer", "Zweite, kurze Artikelnummer.")
+            .group(STAMM),
+        bezeichnung: String = mutable => said("Bezeichnung", "Bezeichnung.")
+            .headings("artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung bezeichnung1")
+            .group(STAMM),
+        bezeichnung2: Option<String> = mutable => said("Zusatz", "Zweite Bezeichnung.")
+            .headings("zusatz zusatzbezeichnung")
+            .group(STAMM),
+        einheit: Option<String> = mutable => said("Einheit", "Einheit, in der der Artikel geführt wird.")
+            .headings("me mengeneinheit einh")
+            .group(STAMM),
+        preis: Option<Price> = mutable => said("Verkaufspreis netto (EUR)", "Verkaufspreis netto je Einheit.")
+            .headings("verkaufspreis vk vkpreis vknetto verkaufspreisnetto nettopreis preisnetto preiseur preiseuro \
+                listenpreis")
+            .group(PREISE),
+        ep_netto: Option<Price> = mutable => said("Einkaufspreis netto (EUR)", "Einkaufspreis netto je Einheit.")
+            .headings("einkaufspreis ek ekpreis eknetto einkaufspreisnetto")
+            .group(PREISE),
+        mwst_satz: Option<Percent> = mutable => said("Steuersatz (%)", "Steuersatz in Prozent.")
+            .headings("mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz")
+            .group(PREISE),
+        ean: Option<String> = mutable => said("EAN", "EAN.")
+            .headings("gtin barcode eancode eannummer eannr")
+            .group(STAMM),
         artikelgruppe_id: Option<i64> = mutable,
-        status: ArtikelStatus = mutable,
-        chargenpflichtig: bool = mutable,
-        langtext: Option<String> = mutable,
-        gruppe: Option<String> = "g.name",
+        status: ArtikelStatus = mutable => said("Status", "Status des Datensatzes.").group(STAMM),
+        chargenpflichtig: bool = mutable
+            => said("Chargenpflichtig", "Ob der Artikel in Chargen geführt wird.").group(STAMM),
+        langtext: Option<String> = mutable => said("Beschreibung", "Langer Text.").long().group(TEXT),
+        gruppe: Option<String> = "g.name" => said("Gruppe", "Name der Artikelgruppe.")
+            .headings("artikelgruppe warengruppe produktgruppe"),
     }
 }
+
+/// The parts of the form.
+pub const STAMM: &str = "Artikel";
+pub const PREISE: &str = "Preise";
+pub const TEXT: &str = "Text";
 
 impl Artikel {
     /// Converts a unit into the article's own, or refuses. An article without a unit accepts any unit,

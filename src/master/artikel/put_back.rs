@@ -2,8 +2,7 @@
 
 use uuid::Uuid;
 
-use super::change::change;
-use super::import::{TIERS, store_tier};
+use super::change::{TIERS, change, store_tier};
 use super::model::{ArtikelChange, Staffel};
 use super::sql::{self, VERLAUF};
 use crate::platform::db::tx::WriteTx;

@@ -15,6 +15,7 @@ use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Hints, refuse_if};
 use crate::rules::felder::GeaendertesFeld;
+use crate::rules::field::{Kind, Typed, Value, When, said};
 use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
@@ -28,42 +29,102 @@ record! {
         id: Uuid = fixed,
         /// The integer id (D1).
         kunden_id: i64 = fixed,
-        kundennr: String = mutable,
-        name: String = mutable,
-        nachname_firma: String = mutable,
-        anrede: Option<Anrede> = mutable,
-        vorname: Option<String> = mutable,
-        email: Option<String> = mutable,
-        telefon: Option<String> = mutable,
-        telefon2: Option<String> = mutable,
-        strasse: Option<String> = mutable,
-        plz: Option<String> = mutable,
-        ort: Option<String> = mutable,
+        kundennr: String = mutable
+            => said("Nummer",
+                "Kundennummer, eindeutig in der Firma; ohne Angabe vergibt sie der Dienst.")
+            .headings("kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr \
+                kreditorennummer lieferantennr lieferantennummer adressnr adressnummer partnernr partnernummer \
+                personenkonto nr nummer")
+            .group(WER).when(When::New),
+        name: String = mutable => said("Name auf Belegen", "Name."),
+        nachname_firma: String = mutable => said("Nachname oder Firma", "Nachname oder Firma.")
+            .headings("firma firma1 firmenname firmierung name1 nachname familienname kundenname lieferantenname \
+                unternehmen betrieb betriebsname")
+            .group(WER),
+        anrede: Option<Anrede> = mutable => said("Anrede", "Anrede.").group(WER),
+        vorname: Option<String> = mutable => said("Vorname", "Vorname.").group(WER),
+        email: Option<String> = mutable => said("E-Mail", "E-Mail-Adresse.")
+            .headings("emailadresse mail mailadresse")
+            .group(ERREICHBAR),
+        telefon: Option<String> = mutable => said("Telefon", "Telefon.")
+            .headings("tel telefonnummer telefonnr telefon1 fon festnetz")
+            .group(ERREICHBAR).input("tel"),
+        telefon2: Option<String> = mutable => said("Zweites Telefon", "Zweites Telefon.")
+            .headings("mobil mobiltelefon mobilnummer handy handynummer tel2")
+            .group(ERREICHBAR).input("tel"),
+        strasse: Option<String> = mutable => said("Straße und Hausnummer", "Straße und Hausnummer.")
+            .headings("str strassenr strassehausnr strassehausnummer strasseundhausnummer anschrift adresse")
+            .group(ANSCHRIFT),
+        plz: Option<String> = mutable
+            => said("Postleitzahl", "Postleitzahl.").headings("postleitzahl").group(ANSCHRIFT),
+        ort: Option<String> = mutable => said("Ort", "Ort.").headings("stadt wohnort").group(ANSCHRIFT),
         /// ISO 3166-1 alpha-2.
-        staat: String = mutable,
-        status: KundeStatus = mutable,
+        staat: String = mutable
+            => said("Land",
+                "Land (ISO 3166-1 alpha-2); in Anfragen auch ISO alpha-3 oder der deutsche Name.")
+            .headings("land laenderkennzeichen laendercode landeskennzeichen lkz")
+            .group(ANSCHRIFT),
+        status: KundeStatus = mutable
+            => said("Status", "Status des Datensatzes.").group(WER),
         partner_typen: PartnerTypen = |ist_kunde, ist_lieferant, ist_spediteur| {
             PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur }
-        },
-        steuerart: Option<Steuerart> = mutable,
-        zahlungsziel_tage: Option<i64> = mutable,
-        skonto_tage: Option<i64> = mutable,
-        skonto_prozent: Option<Percent> = mutable,
-        steuernummer: Option<String> = mutable,
-        ust_id: Option<String> = mutable,
-        betriebsnummer: Option<String> = mutable,
-        iban: Option<String> = mutable,
-        bic: Option<String> = mutable,
-        e_rechnung: ERechnung = mutable,
-        kaeuferreferenz: Option<String> = mutable,
-        e_adresse: Option<String> = mutable,
-        gutschrift_vereinbart_am: Option<Day> = mutable,
+        } => said("Rollen", "Rollen des Partners; ohne Angabe kunde.")
+            .headings("partnertyp partnerart kundentyp kundenart typ rolle"),
+        steuerart: Option<Steuerart> = mutable
+            => said("Besteuerung", "regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer.")
+            .group(STEUER),
+        zahlungsziel_tage: Option<i64> = mutable
+            => said("Zahlungsziel (Tage)", "Zahlungsziel in Tagen.")
+            .headings("zahlungsziel zieltage zahlungszielintagen")
+            .group(ZAHLUNG),
+        skonto_tage: Option<i64> = mutable
+            => said("Skonto (Tage)", "Tage, in denen Skonto gilt.").group(ZAHLUNG),
+        skonto_prozent: Option<Percent> = mutable => said("Skonto (%)", "Skonto in Prozent.")
+            .headings("skonto skontosatz")
+            .group(ZAHLUNG),
+        steuernummer: Option<String> = mutable => said("Steuernummer", "Steuernummer.")
+            .headings("steuernr stnr")
+            .group(STEUER),
+        ust_id: Option<String> = mutable => said("USt-IdNr.", "Umsatzsteuer-Identifikationsnummer.")
+            .headings("ustidnr ustidnummer ustidentnr umsatzsteuerid umsatzsteueridentifikationsnummer uid")
+            .group(STEUER),
+        betriebsnummer: Option<String> = mutable => said("Betriebsnummer", "Betriebsnummer.")
+            .headings("betriebsnr")
+            .group(STEUER),
+        iban: Option<String> = mutable => said("IBAN", "IBAN.").headings("ibannr").group(ZAHLUNG),
+        bic: Option<String> = mutable => said("BIC", "BIC.").headings("swift bicswift swiftbic").group(ZAHLUNG),
+        e_rechnung: ERechnung = mutable
+            => said("E-Rechnung als",
+                "In welcher Form dieser Partner E-Rechnungen bekommt: zugferd, xrechnung oder aus.")
+            .group(STEUER),
+        kaeuferreferenz: Option<String> = mutable
+            => said("Leitweg-ID oder Referenz",
+                "Woran der Käufer Rechnungen erkennt; bei Behörden ihre Leitweg-ID.")
+            .group(STEUER),
+        e_adresse: Option<String> = mutable
+            => said("Elektronische Adresse",
+                "Wohin E-Rechnungen gehen: E-Mail-Adresse, Leitweg-ID (0204:…), GLN (0088:…) oder USt-IdNr. \
+                (9930:…); ohne Angabe die E-Mail-Adresse.")
+            .group(STEUER),
+        gutschrift_vereinbart_am: Option<Day> = mutable
+            => said("Gutschriften vereinbart am",
+                "Tag, an dem vereinbart wurde, dass die Firma Gutschriften für diesen Lieferanten schreibt \
+                (§ 14 Abs. 2 UStG).")
+            .group(STEUER),
         /// Account in the tax adviser's books as a customer; never changes once assigned (D34).
-        debitor_konto: Option<i64> = mutable,
+        debitor_konto: Option<i64> = mutable
+            => said("Debitorenkonto",
+                "Personenkonto als Kunde beim Steuerberater; steht fest, sobald es vergeben ist.")
+            .group(BUCHHALTUNG).when(When::Unset),
         /// Account in the tax adviser's books as a supplier, likewise.
-        kreditor_konto: Option<i64> = mutable,
-        vb_id: Option<i64> = mutable,
-        notizen: Option<String> = mutable,
+        kreditor_konto: Option<i64> = mutable
+            => said("Kreditorenkonto",
+                "Personenkonto als Lieferant beim Steuerberater; steht fest, sobald es vergeben ist.")
+            .group(BUCHHALTUNG).when(When::Unset),
+        vb_id: Option<i64> = mutable => said("Vertriebler", "Vertriebler.").headings("vertriebler vertreter"),
+        notizen: Option<String> = mutable => said("Notizen", "Freier Text.")
+            .headings("notiz bemerkung bemerkungen anmerkung anmerkungen")
+            .group(NOTIZEN).long(),
         created_at: Instant = fixed as angelegt_am,
         updated_at: Instant = mutable as geaendert_am,
         /// Increases with each change; part of the ETag.
@@ -75,6 +136,18 @@ record! {
         ist_spediteur: mutable = partner_typen.spediteur,
     }
 }
+
+/// The parts of the form.
+const WER: &str = "Wer";
+const ANSCHRIFT: &str = "Anschrift";
+const ERREICHBAR: &str = "Erreichbar";
+const STEUER: &str = "Steuer und E-Rechnung";
+const ZAHLUNG: &str = "Zahlung";
+const BUCHHALTUNG: &str = "Buchhaltung (leer: mit dem ersten Stapel von selbst)";
+const NOTIZEN: &str = "Notizen";
+
+/// The parts of the form in their order.
+pub const GRUPPEN: &[&str] = &[WER, ANSCHRIFT, ERREICHBAR, STEUER, ZAHLUNG, BUCHHALTUNG, NOTIZEN];
 
 impl Kunde {
     /// The lines of the address window in a letter from a company in the country `own`.
@@ -89,6 +162,14 @@ pub struct PartnerTypen {
     pub kunde: bool,
     pub lieferant: bool,
     pub spediteur: bool,
+}
+
+impl Typed for PartnerTypen {
+    const KIND: Kind = Kind::Text;
+
+    fn value(&self) -> Value {
+        Value::Text(self.each().map(PartnerTyp::as_str).collect::<Vec<_>>().join(", "))
+    }
 }
 
 impl PartnerTypen {

@@ -167,23 +167,36 @@ pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usiz
 ///         ort_name: Option<String> = "coalesce(o.name, k.ort)",   an expression
 ///         typen: Typen = |ist_kunde| { Typen { kunde: ist_kunde } },  no column; computed from the columns named
 ///         rest: Option<Quantity> = { None },              no column; something else computes it
+///         ort: String = mutable => said("Ort", "Ort."),   what pages, imports and the description say of it
 ///     } with {
 ///         ist_kunde: mutable = typen.kunde,   a column that is no field, and the value written there
 ///     }
 /// }
 /// ```
 ///
-/// The fields are public. `in` is a table that the record is written to; `from` one that it is only read
+/// The fields are public; what is said of them is [`Declared::DECLARED`](crate::rules::field::Declared). `in` is a table that the record is written to; `from` one that it is only read
 /// from. The slice gets what [`columns!`] declares, and the record a [`Record::write`] that puts a row into a
 /// list field by field, as serde would write the struct; it knows the attributes `skip` and, of computed
 /// fields, `skip_serializing_if`. `tests/project/columns.rs` names the columns of a table that are not declared.
 macro_rules! record {
     ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident {
         $($(#[$($attribute:tt)*])* $field:ident: $type:ty
-            $(= $($kind:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?),* $(,)?
+            $(= $($kind:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?
+            $(=> $said:expr)?),* $(,)?
     } $(with { $($with:tt)* })?) => {
         $(#[$meta])*
-        pub struct $record { $($(#[$($attribute)*])* pub $field: $type,)* }
+        pub struct $record {
+            $($(#[$($attribute)*])* $(#[schemars(extend("x-meaning" = ($said).meaning))])? pub $field: $type,)*
+        }
+
+        impl $crate::rules::field::Declared for $record {
+            const DECLARED: &'static [$crate::rules::field::Field<$record>] = &[$($($crate::rules::field::Field {
+                name: stringify!($field),
+                said: $said,
+                kind: <$type as $crate::rules::field::Typed>::KIND,
+                value: |record| $crate::rules::field::Typed::value(&record.$field),
+            },)?)*];
+        }
 
         $crate::platform::db::record::columns! {
             $record $way $table as $alias {

@@ -8,6 +8,7 @@ use super::memory_budget::{MemoryBudget, ROW_BYTES};
 use super::parse_error::ParseError;
 use super::sheet::merged_cells;
 use super::table::{Columns, NUMBER, RecordPlace, Scanner, excerpt, separator};
+use crate::rules::field::Said;
 use crate::rules::text::{folded_key, shown};
 
 /// Number of non-blank rows among which the header is searched.
@@ -34,13 +35,10 @@ const ALIASES: &[(&str, &str)] = &[
     ("belegnummer", "belegnr annahmescheinnr annahmescheinnummer scheinnummer scheinnr nr nummer"),
     ("besatz_prozent", "besatz"),
     ("bestand", "menge lagerbestand anfangsbestand istbestand gezaehlt zaehlmenge gezaehltemenge"),
-    ("betriebsnummer", "betriebsnr"),
     (
         "bezeichnung",
         "artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung bezeichnung1",
     ),
-    ("bezeichnung2", "zusatz zusatzbezeichnung"),
-    ("bic", "swift bicswift swiftbic"),
     ("bon_nr", "bonnummer bon"),
     (
         "charge_nr",
@@ -51,8 +49,6 @@ const ALIASES: &[(&str, &str)] = &[
     ("eingang_menge", "eingangsmenge menge"),
     ("einheit", "me mengeneinheit einh"),
     ("einzelpreis", "bruttopreis preisbrutto einzelpreisbrutto"),
-    ("email", "emailadresse mail mailadresse"),
-    ("ep_netto", "einkaufspreis ek ekpreis eknetto einkaufspreisnetto"),
     ("erfassungsdatum", "datum vertragsdatum kontraktdatum"),
     ("erntejahr", "ernte"),
     ("feuchte_prozent", "feuchte feuchtigkeit wassergehalt"),
@@ -61,43 +57,28 @@ const ALIASES: &[(&str, &str)] = &[
     ("gesamtmenge", "menge kontraktmenge vertragsmenge"),
     ("gesamtmenge_einheit", "einheit me mengeneinheit"),
     ("grund", "anlass"),
-    ("gruppe", "artikelgruppe warengruppe produktgruppe"),
     ("gueltig_bis", "bis ende ablauf ablaufdatum enddatum"),
     ("gueltig_von", "von ab beginn gueltigab startdatum"),
     ("herkunftsland", "herkunft ursprung ursprungsland"),
-    ("iban", "ibannr"),
     ("kassiert_at", "datum datumuhrzeit datumzeit zeitpunkt verkaufsdatum"),
     ("kontrakt_nr", "kontraktnummer kontrakt vertragsnummer vertragsnr vertrag nr nummer"),
     ("kontrakt_typ", "typ art vertragsart"),
     ("kuerzel", "kurzzeichen code"),
     ("kunde", "kundennr kundennummer kdnr"),
-    (
-        "kundennr",
-        "kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr kreditorennummer \
-         lieferantennr lieferantennummer adressnr adressnummer partnernr partnernummer personenkonto nr nummer",
-    ),
     ("lieferdatum", "datum anlieferdatum annahmedatum"),
     ("menge", "anzahl stueckzahl"),
     ("mhd", "mindesthaltbarkeitsdatum mindesthaltbarkeit haltbarbis haltbarkeit"),
     ("mwst_satz", "mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz"),
-    (
-        "nachname_firma",
-        "firma firma1 firmenname firmierung name1 nachname familienname kundenname lieferantenname unternehmen betrieb \
-         betriebsname",
-    ),
     ("name", "bezeichnung gruppe artikelgruppe warengruppe"),
     ("netto_betrag", "betrag"),
     ("netto_menge_kg", "nettomenge nettogewicht"),
     ("notizen", "notiz bemerkung bemerkungen anmerkung anmerkungen"),
     ("nummer", "nr zertifikatsnummer zertifikatsnr zertifikatnr zertifikat"),
-    ("ort", "stadt wohnort"),
     ("paritat", "paritaet lieferbedingung"),
     (
         "partner",
         "kundennr kundennummer kdnr kunde lieferant lieferantennr lieferantennummer partnernr partnernummer",
     ),
-    ("partner_typen", "partnertyp partnerart kundentyp kundenart typ rolle"),
-    ("plz", "postleitzahl"),
     (
         "preis",
         "verkaufspreis vk vkpreis vknetto verkaufspreisnetto nettopreis preisnetto preiseur preiseuro listenpreis",
@@ -105,23 +86,16 @@ const ALIASES: &[(&str, &str)] = &[
     ("preis_je_t", "preist preiseurt preisjetonne"),
     ("satz", "steuersatz prozentsatz prozent"),
     ("schluessel", "steuerschluessel"),
-    ("skonto_prozent", "skonto skontosatz"),
-    ("staat", "land laenderkennzeichen laendercode landeskennzeichen lkz"),
-    ("steuernummer", "steuernr stnr"),
-    ("strasse", "str strassenr strassehausnr strassehausnummer strasseundhausnummer anschrift adresse"),
-    ("telefon", "tel telefonnummer telefonnr telefon1 fon festnetz"),
-    ("telefon2", "mobil mobiltelefon mobilnummer handy handynummer tel2"),
-    ("ust_id", "ustidnr ustidnummer ustidentnr umsatzsteuerid umsatzsteueridentifikationsnummer uid"),
-    ("vb_id", "vertriebler vertreter"),
     ("zahlart", "zahlungsart zahlweise"),
     ("zahlungsbedingung", "zahlungsbedingungen"),
-    ("zahlungsziel_tage", "zahlungsziel zieltage zahlungszielintagen"),
 ];
 
 /// The columns of a kind of import, and the one that identifies a record.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Names {
     pub fields: &'static [&'static str],
+    /// What the record says of a column.
+    pub said: fn(&str) -> Option<Said>,
     pub key: Option<&'static str>,
 }
 
@@ -142,12 +116,19 @@ fn plain(heading: &str) -> String {
     folded_key(heading.trim_start_matches(NUMBER)).chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-fn aliases_of(field: &str) -> impl Iterator<Item = &'static str> {
-    let words = ALIASES.iter().find(|(name, _)| *name == field).map_or("", |(_, words)| words);
-    words.split_whitespace()
+impl Default for Names {
+    fn default() -> Names {
+        Names { fields: &[], said: |_| None, key: None }
+    }
 }
 
 impl Names {
+    fn aliases_of(&self, field: &str) -> impl Iterator<Item = &'static str> {
+        let shared = || ALIASES.iter().find(|(name, _)| *name == field).map_or("", |(_, words)| words);
+        let words = (self.said)(field).map_or_else(shared, |said| said.headings);
+        words.split_whitespace()
+    }
+
     /// Returns the column that a lower-case heading means: by its name, another spelling, or an alias. An
     /// ambiguous alias means none. An alias of the key column wins, as long as no heading has the key
     /// column's own name.
@@ -161,7 +142,7 @@ impl Names {
         }
         let named = |name: &str| self.fields.iter().copied().find(|field| *field == name);
         let mut meant =
-            self.fields.iter().copied().filter(|field| aliases_of(field).any(|alias| alias == word));
+            self.fields.iter().copied().filter(|field| self.aliases_of(field).any(|alias| alias == word));
         let meant = meant.next().filter(|_| meant.next().is_none());
         if is_key_free && meant.is_some() && meant == self.key {
             return meant;
@@ -169,7 +150,10 @@ impl Names {
         // Our names are plain except for the underscores.
         let is_same = |field: &&str| field.bytes().filter(|byte| *byte != b'_').eq(word.bytes());
         let spelled = || self.fields.iter().copied().find(is_same);
-        named(heading).or_else(spelled).or(meant)
+        // As our own files call it.
+        let is_labelled = |field: &&str| (self.said)(field).is_some_and(|said| plain(said.label) == word);
+        let labelled = || self.fields.iter().copied().find(is_labelled);
+        named(heading).or_else(spelled).or(meant).or_else(labelled)
     }
 
     /// Returns how many columns a row names.
@@ -183,7 +167,7 @@ impl Names {
     pub fn nearest(&self, heading: &str) -> Option<&'static str> {
         let heading = plain(heading);
         let likeness = |field: &str| {
-            let words = aliases_of(field).map(|word| strsim::jaro_winkler(&heading, word));
+            let words = self.aliases_of(field).map(|word| strsim::jaro_winkler(&heading, word));
             words.fold(strsim::jaro_winkler(&heading, &plain(field)), f64::max)
         };
         let likest = self.fields.iter().copied().map(|field| (likeness(field), field));

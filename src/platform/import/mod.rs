@@ -28,6 +28,7 @@ use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::felder::GeaendertesFeld;
+use crate::rules::field::Said;
 use file::{ParseError, Rows};
 use header::Names;
 
@@ -78,6 +79,8 @@ pub struct Import {
     pub fields: &'static [&'static str],
     /// The name of the row's shape, by which its fields are explained.
     pub shape: fn() -> Cow<'static, str>,
+    /// What the record says of a column.
+    pub said: fn(&str) -> Option<Said>,
     /// The columns that identify a record: the first of these keys whose first column the row has.
     pub keys: &'static [&'static [&'static str]],
     pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
@@ -150,6 +153,7 @@ impl Import {
             kind,
             fields: T::FIELDS,
             shape: T::schema_name,
+            said: T::said,
             keys,
             check: |row, at| T::from_json(row, at).map(drop),
             run,
@@ -157,7 +161,8 @@ impl Import {
     }
 
     fn names(&self) -> Names {
-        Names { fields: self.fields, key: self.keys.first().and_then(|key| key.first()).copied() }
+        let key = self.keys.first().and_then(|key| key.first()).copied();
+        Names { fields: self.fields, said: self.said, key }
     }
 
     pub fn groups(&self, rows: &Rows) -> std::result::Result<Groups, ParseError> {

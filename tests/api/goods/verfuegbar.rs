@@ -25,9 +25,14 @@ fn stocked(server: &Server) -> Client {
          W;spät;200;2027-06-30;AT;7;1;2\n\
          W;früh;50;2026-12-31;DE;7;2;1\n\
          W;leer;0;2026-11-30;DE;;1;1\n\
-         W;minus;-5;2026-11-30;DE;;1;1\n\
+         W;minus;0;2026-11-30;DE;;1;1\n\
          R;andere;500;2026-11-30;DE;;1;1\n",
     );
+    // An import gives no batch less than nothing; a sale does.
+    mill.post("/api/v1/kunden", json!({"name": "Huber", "kundennr": "H"})).is(201);
+    let minus = mill.get("/api/v1/chargen?suche=minus").body[0]["id"].clone();
+    let item = json!({"artikelnr": "W", "menge": 5, "ep_netto": 1, "mwst_satz": 7, "charge_id": minus});
+    mill.post("/api/v1/belege", json!({"beleg_typ": "LS", "kundennummer": "H", "items": [item]})).is(201);
     mill
 }
 

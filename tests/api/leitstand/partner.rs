@@ -177,8 +177,8 @@ fn a_new_partner_is_made_by_form() {
     let (mill, mut browser, firma) = mill(&server);
     let new = format!("{firma}/partner/neu");
     let form = browser.get(&new);
-    // The form does not ask for fields that only a change or an import may set.
-    assert!(!form.is(200).text.contains("name=\"status\"") && !form.text.contains("rolle-spediteur"));
+    // A carrier is made by an import or a change alone.
+    assert!(form.is(200).text.contains("name=\"steuerart\"") && !form.text.contains("rolle-spediteur"));
     let fields = [
         ("kundennr", ""),
         ("nachname_firma", "Hof Ahrens"),

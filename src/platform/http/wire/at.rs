@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use super::cell::{Decimal, Numbers};
 use crate::platform::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
+use crate::rules::field::Said;
 
 pub struct At<'h> {
     path: String,
@@ -111,6 +112,11 @@ pub trait FromJson {
     const BLANK_IS_NULL: bool = true;
 
     const FIELDS: &'static [&'static str] = &[];
+
+    /// Returns what the record says of a field of the body.
+    fn said(_field: &str) -> Option<Said> {
+        None
+    }
 
     /// Reads a value that is not null.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self::Value>;

@@ -93,6 +93,10 @@ macro_rules! eingabe {
             type Value = $name;
             const FIELDS: &'static [&'static str] = &[$(stringify!($field)),+];
 
+            $(fn said(field: &str) -> Option<$crate::rules::field::Said> {
+                <$shown_by as $crate::rules::field::Declared>::declared(field).map(|field| field.said)
+            })?
+
             fn from_json(
                 json: &$crate::platform::http::json::Json<'_>,
                 at: &mut $crate::platform::http::wire::At<'_>,
@@ -131,7 +135,11 @@ macro_rules! eingabe {
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let mut properties = serde_json::Map::new();
                 $(
-                    let field = <Option<$type> as schemars::JsonSchema>::json_schema(generator);
+                    let mut field = <Option<$type> as schemars::JsonSchema>::json_schema(generator);
+                    let said = <$name as $crate::platform::http::wire::FromJson>::said(stringify!($field));
+                    if let Some(said) = said {
+                        field.insert("x-meaning".to_owned(), said.meaning.into());
+                    }
                     properties.insert(stringify!($field).to_owned(), field.into());
                 )+
                 schemars::json_schema!({"type": "object", "properties": properties})

@@ -190,16 +190,16 @@ fn a_value_that_the_shape_excludes_is_refused_by_its_path_and_nothing_is_stored(
 
 /// Kinds of import, the route that makes the same record, and a row that is accepted.
 const IMPORTED: &[(&str, &str, &str)] = &[
-    ("artikel", "POST artikel", r#"{"artikelnummer": "N-1", "bezeichnung": "Neu"}"#),
-    ("kunden", "POST kunden", r#"{"kundennr": "N-1", "nachname_firma": "Neu"}"#),
-    ("kontrakte", "POST kontrakte", r#"{"kontrakt_nr": "N-1"}"#),
-    ("chargen", "POST chargen", r#"{"artikelnummer": "N-0", "charge_nr": "N-1"}"#),
+    ("artikel", "POST /artikel", r#"{"artikelnummer": "N-1", "bezeichnung": "Neu"}"#),
+    ("kunden", "POST /kunden", r#"{"kundennr": "N-1", "nachname_firma": "Neu"}"#),
+    ("kontrakte", "POST /kontrakte", r#"{"kontrakt_nr": "N-1"}"#),
+    ("chargen", "POST /chargen", r#"{"artikelnummer": "N-0", "charge_nr": "N-1"}"#),
 ];
 
 /// What no import may have left behind.
 const OF_IMPORTS: &str =
     "select (select count(*) from kunde) || ' ' || (select count(*) from artikel) || ' ' ||
-    (select count(*) from artikel_staffelpreis) || ' ' || (select count(*) from charge) || ' ' ||
+    (select count(*) from staffelpreis) || ' ' || (select count(*) from charge) || ' ' ||
     (select count(*) from kontrakt) || ' ' || (select count(*) from kontrakt_position)";
 
 /// An import refuses what POST refuses (D39): the shape of the body is that of the row.

@@ -1,0 +1,142 @@
+//! Parts of pages made from what a record says of its fields (D39): its form, its facts and its history.
+
+use maud::{Markup, html};
+use serde_json::{Map, Value as Json, json};
+
+use super::page::PageRequest;
+use super::parts::{
+    amount, choice, field, json_number, lines, moment, number, plain, plain_price, price, yes_or_no,
+};
+use crate::rules::day::Day;
+use crate::rules::field::{Declared, Field, Kind, Value, When};
+
+/// A text of an enumeration in words; others are returned unchanged.
+pub fn wording(text: &str) -> &str {
+    match text {
+        "kunde" => "Kunde",
+        "lieferant" => "Lieferant",
+        "spediteur" => "Spediteur",
+        "regel" => "Regelbesteuerung",
+        "pauschal_24" => "pauschal (§ 24 UStG)",
+        "kleinunternehmer" => "Kleinunternehmer (§ 19 UStG)",
+        "zugferd" => "ZUGFeRD",
+        "xrechnung" => "XRechnung",
+        "aus" => "keine",
+        other => other,
+    }
+}
+
+fn percent(share: impl std::fmt::Display) -> String {
+    format!("{} %", amount(share))
+}
+
+/// A value as people read it; blank without one.
+pub fn in_words(kind: Kind, value: Value) -> String {
+    match value {
+        Value::Empty => String::new(),
+        Value::Text(text) if matches!(kind, Kind::Choice(..)) => wording(&text).to_owned(),
+        Value::Text(text) => text,
+        Value::Price(found) => price(found),
+        Value::Percent(found) => percent(found),
+        Value::Decimal(found) => amount(found),
+        Value::Money(found) => number(found),
+        Value::Integer(found) => found.to_string(),
+        Value::YesNo(is_so) => yes_or_no(is_so),
+        Value::Day(day) => day.german(),
+        Value::Instant(instant) => moment(instant),
+    }
+}
+
+/// A value as an input has it.
+fn typed(value: Value) -> String {
+    match value {
+        Value::Price(found) => plain_price(found),
+        Value::Percent(found) => plain(found),
+        Value::Decimal(found) => plain(found),
+        Value::Money(found) => plain(found),
+        Value::Day(day) => day.to_string(),
+        Value::Text(text) => text,
+        other => in_words(Kind::Text, other),
+    }
+}
+
+/// The label and the value of each declared field but these, in words.
+pub fn facts_of<R: Declared>(record: &R, without: &[&str]) -> Vec<(&'static str, String)> {
+    let shown = R::DECLARED.iter().filter(|field| !without.contains(&field.name));
+    shown.map(|field| (field.said.label, in_words(field.kind, (field.value)(record)))).collect()
+}
+
+/// The fields that the form of a new record, or of this one, asks for.
+pub fn asked<R: Declared>(record: Option<&R>) -> impl Iterator<Item = &'static Field<R>> {
+    R::DECLARED.iter().filter(move |field| match field.said.when {
+        _ if field.said.group.is_none() => false,
+        When::Always => true,
+        When::New => record.is_none(),
+        When::Unset => record.is_none_or(|record| (field.value)(record) == Value::Empty),
+    })
+}
+
+/// The input of a field, with the value that was typed, else that of the record.
+pub fn input<R>(request: &PageRequest, Field { name, said, kind, value }: &Field<R>, record: &R) -> Markup {
+    let (value, label) = (typed(value(record)), said.label);
+    match kind {
+        Kind::Text if said.is_long => lines(request, name, label, &value),
+        Kind::Choice(texts, is_optional) => {
+            let none = is_optional.then_some(("", "keine Angabe"));
+            let options = none.into_iter().chain(texts.iter().map(|text| (*text, wording(text))));
+            choice(request, name, label, options, &value)
+        }
+        Kind::YesNo => choice(request, name, label, [("nein", "nein"), ("ja", "ja")], &value),
+        Kind::Day => field(request, name, label, "date", &value, "off"),
+        _ => field(request, name, label, said.input, &value, "off"),
+    }
+}
+
+/// The body of a request with the declared fields that were sent; one that is empty is cleared.
+pub fn body_of<R: Declared>(request: &PageRequest) -> Map<String, Json> {
+    let sent = R::DECLARED.iter().filter(|field| field.said.group.is_some() && request.is_sent(field.name));
+    let value = |field: &Field<R>| match (field.kind, request.field(field.name)) {
+        (_, "") => Json::Null,
+        (Kind::YesNo, typed) => json!(typed == "ja"),
+        (Kind::Price | Kind::Percent | Kind::Decimal | Kind::Integer, typed) => json_number(typed),
+        (_, typed) => json!(typed),
+    };
+    sent.map(|field| (field.name.to_owned(), value(field))).collect()
+}
+
+/// The groups of a form, each with the inputs of its fields.
+pub fn groups<R: Declared>(
+    groups: &[&str],
+    asked: &[&'static Field<R>],
+    input: impl Fn(&Field<R>) -> Markup,
+) -> Markup {
+    html! {
+        @for group in groups {
+            @let within: Vec<_> = asked.iter().filter(|field| field.said.group == Some(group)).collect();
+            @if !within.is_empty() {
+                fieldset.fields { legend { (group) } @for field in within { (input(field)) } }
+            }
+        }
+    }
+}
+
+/// The label of a field in a history.
+pub fn label_of<R: Declared>(name: &str) -> Option<&str> {
+    Some(R::declared(name).map_or(name, |field| field.said.label))
+}
+
+/// A value in a history in words.
+pub fn words_of<R: Declared>(name: &str, value: &Json) -> String {
+    let kind = R::declared(name).map_or(Kind::Text, |field| field.kind);
+    match (kind, value) {
+        (Kind::Price, Json::String(text)) => price(text),
+        (Kind::Percent, Json::String(text)) => percent(text),
+        (Kind::Decimal, Json::String(text)) => amount(text),
+        (Kind::Day, Json::String(text)) => Day::parse_plain(text).map_or_else(|| text.clone(), Day::german),
+        (Kind::Choice(..), Json::String(text)) => wording(text).to_owned(),
+        (_, Json::String(text)) => text.clone(),
+        (_, Json::Bool(is_so)) => yes_or_no(*is_so),
+        (_, Json::Number(found)) => found.to_string(),
+        _ => String::new(),
+    }
+}
