@@ -1,6 +1,7 @@
 //! A page of a list and the count of all its rows, from one snapshot (D16): JSON for the wire, records for
 //! the Leitstand. JSON is written row by row, so a page of 5,000 rows needs no more memory than its text.
 
+pub mod file;
 pub mod verlauf;
 
 use rusqlite::Row;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::{Record, serialize};
 use crate::platform::db::tx::Tx;
-use crate::platform::failure::Result;
+use crate::platform::failure::{Failure, Result};
 use crate::rules::error::{Code, Refusal};
 
 /// Maximum bytes of a list (D16): bounds the memory that one request can make the service hold. A page of
@@ -82,13 +83,17 @@ impl Rows {
         if self.json.len() <= LIST_BYTES_MAX {
             return Ok(());
         }
-        let message = format!(
-            "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit \
-             Filtern wie von und bis.",
-            LIST_BYTES_MAX >> 20
-        );
-        Err(Refusal::new(Code::ZuVieleTreffer, message).into())
+        Err(too_long())
     }
+}
+
+fn too_long() -> Failure {
+    let message = format!(
+        "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern \
+         wie von und bis.",
+        LIST_BYTES_MAX >> 20
+    );
+    Refusal::new(Code::ZuVieleTreffer, message).into()
 }
 
 /// A page of a list, as JSON ([`Listing`]) or as records ([`Records`]), whichever the caller needs.

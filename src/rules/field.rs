@@ -10,6 +10,8 @@ use super::fixed::{Money, Percent, Price, Quantity};
 pub struct Said {
     /// In forms, tables, histories and files.
     pub label: &'static str,
+    /// What a form adds to the label, in brackets.
+    pub hint: &'static str,
     /// A sentence for the description of the interface and for templates of imports.
     pub meaning: &'static str,
     /// Headings of other programs that mean the field, as `platform::import::header` compares them.
@@ -34,10 +36,23 @@ pub enum When {
 }
 
 pub const fn said(label: &'static str, meaning: &'static str) -> Said {
-    Said { label, meaning, headings: "", group: None, input: "text", is_long: false, when: When::Always }
+    Said {
+        label,
+        hint: "",
+        meaning,
+        headings: "",
+        group: None,
+        input: "text",
+        is_long: false,
+        when: When::Always,
+    }
 }
 
 impl Said {
+    pub const fn hint(self, hint: &'static str) -> Said {
+        Said { hint, ..self }
+    }
+
     pub const fn headings(self, headings: &'static str) -> Said {
         Said { headings, ..self }
     }

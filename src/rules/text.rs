@@ -82,6 +82,11 @@ pub fn folded_key(text: &str) -> String {
     fold(text.trim(), SPELLED)
 }
 
+/// Whether a spreadsheet program takes the text of a cell for a formula or a command.
+pub fn is_executed(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
 /// Key for comparing numbers: trimmed, in lower case (D1, D2, D6).
 pub fn case_key(text: &str) -> String {
     text.trim().to_lowercase()

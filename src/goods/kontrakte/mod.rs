@@ -22,10 +22,11 @@ use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
 use crate::platform::listing::Records;
+use crate::platform::listing::file;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-pub use model::{Auswahl, Kontrakt, Position};
+pub use model::{Auswahl, KOPF, Kontrakt, NOTIZEN, Position};
 use model::{KontraktAngelegt, KontraktChange, KontraktGeaendert};
 use uuid::Uuid;
 
@@ -48,8 +49,9 @@ pub const ROUTES: &[Route] = &[
             Param::text("suche", "Wörter in Nummer oder Referenz"),
             Param::limit(None),
             Param::OFFSET,
+            file::FORMAT,
         ])
-        .gives(&[Answer::list::<Kontrakt>()]),
+        .gives(&[Answer::list::<Kontrakt>(), Answer::other("text/csv")]),
     Route::post("/api/v1/kontrakte", Scope::KontrakteWrite, "Kontrakt anlegen", post)
         .takes::<KontraktChange>("KontraktNeu", &["kontrakt_nr"])
         .gives(&[Answer::created::<KontraktAngelegt>()])
@@ -151,8 +153,12 @@ pub fn nearly_full(tx: &Tx<'_>) -> Result<(Vec<Kontrakt>, bool)> {
 }
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let auswahl = Auswahl::of(&call.query)?;
+    if let Some(page) = file::asked(&call.query)? {
+        return Ok(file::Table::of(&find_page(tx, &auswahl, page)?.rows)?.reply("kontrakte"));
+    }
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(find_page(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
+    Ok(Reply::list(find_page(tx, &auswahl, page)?.listing()?, cut))
 }
 
 /// Returns contracts with their positions and delivered quantities.

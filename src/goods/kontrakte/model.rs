@@ -9,6 +9,7 @@ use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, Text};
 use crate::rules::day::{Day, DayTime};
 use crate::rules::error::Hints;
+use crate::rules::field::said;
 use crate::rules::fixed::{Price, Quantity};
 use crate::{auswahl, eingabe};
 
@@ -17,37 +18,68 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Kontrakt in kontrakt as v {
         id: Uuid = fixed,
-        kontrakt_nr: String = mutable,
-        kontrakt_typ: Option<String> = mutable,
+        kontrakt_nr: String = mutable => said("Nummer", "Nummer des Kontrakts.")
+            .headings("kontraktnummer kontrakt vertragsnummer vertragsnr vertrag nr nummer")
+            .group(KOPF),
+        kontrakt_typ: Option<String> = mutable => said("Art", "Art des Kontrakts.")
+            .headings("typ art vertragsart")
+            .group(KOPF),
         partner_id: Option<Uuid> = mutable,
-        gueltig_von: Option<DayTime> = mutable,
-        gueltig_bis: Option<DayTime> = mutable,
-        erfassungsdatum: Option<DayTime> = mutable,
-        gesamtmenge: Option<Quantity> = mutable,
-        gesamtmenge_einheit: Option<String> = mutable,
-        mengenart: Option<String> = mutable,
-        paritat: Option<String> = mutable,
-        zahlungsbedingung: Option<String> = mutable,
-        erntejahr: Option<i64> = mutable,
-        erledigt: bool = mutable,
-        notizen: Option<String> = mutable,
-        referenz: Option<String> = mutable,
+        gueltig_von: Option<DayTime> = mutable => said("Gültig von", "Erster Tag der Gültigkeit.")
+            .headings("von ab beginn gueltigab startdatum")
+            .group(KOPF),
+        gueltig_bis: Option<DayTime> = mutable => said("Gültig bis", "Letzter Tag der Gültigkeit.")
+            .headings("bis ende ablauf ablaufdatum enddatum")
+            .group(KOPF),
+        erfassungsdatum: Option<DayTime> = mutable => said("Geschlossen am", "Tag der Erfassung.")
+            .headings("datum vertragsdatum kontraktdatum")
+            .group(KOPF),
+        gesamtmenge: Option<Quantity> = mutable => said("Vereinbarte Menge", "Vereinbarte Menge.")
+            .headings("menge kontraktmenge vertragsmenge")
+            .group(KOPF),
+        gesamtmenge_einheit: Option<String> = mutable
+            => said("Einheit", "Einheit der vereinbarten Menge.").hint("t, dt, kg")
+            .headings("einheit me mengeneinheit")
+            .group(KOPF),
+        mengenart: Option<String> = mutable
+            => said("Menge ist", "Art der Mengenvereinbarung.").hint("circa, genau").group(KOPF),
+        paritat: Option<String> = mutable => said("Parität", "Parität.").headings("paritaet lieferbedingung").group(KOPF),
+        zahlungsbedingung: Option<String> = mutable => said("Zahlungsbedingung", "Zahlungsbedingung.")
+            .headings("zahlungsbedingungen")
+            .group(KOPF),
+        erntejahr: Option<i64> = mutable => said("Erntejahr", "Erntejahr.").headings("ernte").group(KOPF),
+        erledigt: bool = mutable => said("Erledigt", "Ob der Kontrakt erledigt ist.").group(KOPF),
+        notizen: Option<String> = mutable => said("Notizen", "Freier Text.")
+            .headings("notiz bemerkung bemerkungen anmerkung anmerkungen")
+            .group(NOTIZEN).long(),
+        referenz: Option<String> = mutable => said("Referenz", "Referenz des Partners.").group(KOPF),
         /// Number of the scheme by which its goods are settled (D29b); null if none.
-        schema: Option<String> = "sc.nummer",
+        schema: Option<String> = "sc.nummer" => said("Abrechnungsschema",
+            "Nummer des Abrechnungsschemas, nach dem Ware auf diesen Kontrakt abgerechnet wird; null: er nennt \
+             keines.").group(KOPF),
         #[serde(skip)]
         schema_id: Option<Uuid> = mutable,
-        partner_name: Option<String> = "k.name",
+        partner_name: Option<String> = "k.name" => said("Partner", "Name des Partners."),
         /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of
         /// its positions; null if there is neither, or if the goods do not convert to it (D21g).
-        geliefert: Option<Quantity> = { None },
+        geliefert: Option<Quantity> = { None } => said("Geliefert",
+            "Auf den Kontrakt geliefert, in seiner Einheit, sonst der des ersten Artikels seiner Positionen; null, wo \
+             sie sich nicht vergleichen lässt."),
         /// gesamtmenge, else the sum of the positions, minus geliefert; negative if more was delivered.
-        offen: Option<Quantity> = { None },
+        offen: Option<Quantity> = { None } => said("Offen",
+            "Vereinbarte Menge (sonst die Summe der Positionen) ohne das Gelieferte; negativ, wenn mehr geliefert wurde."),
         /// Quantity that live settlements paid at its price (D29g), in its unit; null if that is not a unit
         /// of weight.
-        abgerechnet: Option<Quantity> = { None },
+        abgerechnet: Option<Quantity> = { None } => said("Mit Annahmescheinen abgerechnet",
+            "Was zum Preis des Kontrakts mit Annahmescheinen abgerechnet ist, in seiner Einheit; null, wo sie kein \
+             Gewicht ist."),
         positionen: Vec<Position> = { Vec::new() },
     }
 }
+
+/// The parts of the form.
+pub const KOPF: &str = "Kontrakt";
+pub const NOTIZEN: &str = "Notizen";
 
 impl Kontrakt {
     /// Delivered percentage of the agreed quantity; `None` if either is unknown.

@@ -223,6 +223,5 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("quelle", "annahme, labor oder nachanalyse; ohne Angabe labor. null: eine Freigabe."),
     ("geraet", "Womit gemessen wurde."),
     ("probe_nr", "Nummer der Probe."),
-    ("mengenart", "Art der Mengenvereinbarung."),
     ("preis_je_t", "Preis je Tonne netto."),
 ];

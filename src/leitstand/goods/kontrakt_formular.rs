@@ -2,25 +2,25 @@
 //! earlier steps.
 
 use maud::{Markup, html};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::kontrakte::Feld;
 use crate::goods::abrechnungsschemata::{self, Kopf};
 use crate::goods::kontrakte::{self, Kontrakt, VERLAUF};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
-    choice, field, form, json_number, lines, made_from, optional, or_blank, plain, plain_price, refusal,
-    with_way_back, yes_or_no,
+    choice, field, form, json_number, made_from, optional, or_blank, plain, plain_price, refusal,
+    with_way_back,
 };
-use crate::leitstand::kit::{frame, wahl};
+use crate::leitstand::kit::{fields, frame, wahl};
 use crate::master::{artikel, kunden};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::rules::day::DayTime;
+use crate::rules::field::Field;
 use crate::rules::verweis::parse_uuid;
 
 /// Blank rows for further positions.
@@ -29,37 +29,14 @@ const BLANK_ROWS: usize = 3;
 /// Most rows of positions. A contract with more shows none of them.
 const ROWS_MAX: usize = 100;
 
+/// The field of the partner, who is chosen in a step of his own.
+const PARTNER: &str = "partner_id";
+
 /// Parameters set by the steps before the form.
-const KEEPS: [&str; 3] = ["partner_id", "artikel_id", "waehlen"];
-
-const TEXTS: [Feld; 6] = [
-    ("kontrakt_nr", "Nummer", |kontrakt| kontrakt.kontrakt_nr.clone()),
-    ("gesamtmenge_einheit", "Einheit (t, dt, kg)", |kontrakt| or_blank(&kontrakt.gesamtmenge_einheit)),
-    ("mengenart", "Menge ist (circa, genau)", |kontrakt| or_blank(&kontrakt.mengenart)),
-    ("paritat", "Parität", |kontrakt| or_blank(&kontrakt.paritat)),
-    ("zahlungsbedingung", "Zahlungsbedingung", |kontrakt| or_blank(&kontrakt.zahlungsbedingung)),
-    ("referenz", "Referenz", |kontrakt| or_blank(&kontrakt.referenz)),
-];
-
-const NUMBERS: [Feld; 2] = [
-    ("gesamtmenge", "Vereinbarte Menge", |kontrakt| optional(kontrakt.gesamtmenge, plain)),
-    ("erntejahr", "Erntejahr", |kontrakt| optional(kontrakt.erntejahr, |year| year.to_string())),
-];
-
-const DAYS: [Feld; 3] = [
-    ("gueltig_von", "Gültig von", |kontrakt| iso(kontrakt.gueltig_von)),
-    ("gueltig_bis", "Gültig bis", |kontrakt| iso(kontrakt.gueltig_bis)),
-    ("erfassungsdatum", "Geschlossen am", |kontrakt| iso(kontrakt.erfassungsdatum)),
-];
-
-const OTHERS: [&str; 4] = ["kontrakt_typ", "schema", "erledigt", "notizen"];
+const KEEPS: [&str; 3] = [PARTNER, "artikel_id", "waehlen"];
 
 /// The fields of a position, as the interface names them; the first two are not typed.
 const ROW: [&str; 5] = ["id", "position", "artikelnr", "menge", "preis"];
-
-fn iso(day: Option<DayTime>) -> String {
-    optional(day, |day| day.0.to_string())
-}
 
 pub fn show_new(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let kontrakt = Kontrakt { erfassungsdatum: Some(DayTime(db.tx.today())), ..Kontrakt::default() };
@@ -114,7 +91,7 @@ fn show(
             "Einen Artikel für eine Position " a href=(format!("?waehlen=artikel_id{kept}")) { "suchen" }
             ", bevor das Formular ausgefüllt wird; oder seine Nummer unten eintragen." }
         input type="hidden" name="partner_id" value=(optional(partner.as_ref(), |partner| partner.id.to_string()));
-        (fields(request, &db.tx, kontrakt, chosen("artikel_id"))?)
+        (form_fields(request, &db.tx, kontrakt, chosen("artikel_id"))?)
     };
     let back = if kontrakt.kontrakt_nr.is_empty() {
         request.of_firma("kontrakte")
@@ -124,24 +101,33 @@ fn show(
     Ok(frame::page(request, title, with_way_back(form(request, inside, "Speichern", false), back)))
 }
 
-fn fields(request: &PageRequest, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Option<Uuid>) -> Result<Markup> {
+fn form_fields(
+    request: &PageRequest,
+    tx: &Tx<'_>,
+    kontrakt: &Kontrakt,
+    chosen: Option<Uuid>,
+) -> Result<Markup> {
     let rows = rows(request, tx, kontrakt, chosen)?;
+    let asked: Vec<_> = fields::asked(Some(kontrakt)).collect();
     let names: Vec<_> = (0..rows.len()).flat_map(names_of_row).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).chain(names_of_head()).collect();
+    let names: Vec<_> =
+        names.iter().map(String::as_str).chain(asked.iter().map(|field| field.name)).collect();
     let typ = or_blank(&kontrakt.kontrakt_typ);
     let other = Some(typ.as_str()).filter(|typ| !["", "einkauf", "verkauf"].contains(typ));
     let types = [("", "nicht gesagt"), ("einkauf", "Einkauf"), ("verkauf", "Verkauf")];
-    let types = types.into_iter().chain(other.map(|other| (other, other)));
+    let types: Vec<_> = types.into_iter().chain(other.map(|other| (other, other))).collect();
+    let schemes = schemes(tx, kontrakt)?;
+    let input = |field: &Field<Kontrakt>| match field.name {
+        name @ "kontrakt_typ" => choice(request, name, field.said.label, types.iter().copied(), &typ),
+        name @ "schema" => {
+            let schemes = schemes.iter().map(|(nummer, words)| (nummer, words));
+            choice(request, name, field.said.label, schemes, &or_blank(&kontrakt.schema))
+        }
+        _ => fields::input(request, field, kontrakt),
+    };
     Ok(html! {
         (refusal(request, &names))
-        fieldset.fields { legend { "Kontrakt" }
-            (choice(request, "kontrakt_typ", "Art", types, &typ))
-            @for (kind, felder) in [("text", &TEXTS[..]), ("text", &NUMBERS), ("date", &DAYS)] {
-                @for (name, label, value) in felder { (field(request, name, label, kind, &value(kontrakt), "off")) }
-            }
-            (choice(request, "schema", "Abrechnungsschema", schemes(tx, kontrakt)?, &or_blank(&kontrakt.schema)))
-            (choice(request, "erledigt", "Erledigt", [("nein", "nein"), ("ja", "ja")], &yes_or_no(kontrakt.erledigt)))
-        }
+        (fields::groups(&[kontrakte::KOPF], &asked, input))
         @if rows.is_empty() { p { "Dieser Kontrakt hat so viele Positionen, dass sie nur ein Import ändert." } }
         @for (at, [id, position, values @ ..]) in rows.iter().enumerate() {
             @let [id_name, position_name, names @ ..] = names_of_row(at);
@@ -155,7 +141,7 @@ fn fields(request: &PageRequest, tx: &Tx<'_>, kontrakt: &Kontrakt, chosen: Optio
                 }
             }
         }
-        (lines(request, "notizen", "Notizen", &or_blank(&kontrakt.notizen)))
+        (fields::groups(&[kontrakte::NOTIZEN], &asked, input))
     })
 }
 
@@ -168,10 +154,6 @@ fn schemes(tx: &Tx<'_>, kontrakt: &Kontrakt) -> Result<Vec<(String, String)>> {
     let own: Vec<_> = own.map(|own| (own.clone(), own.clone())).collect();
     schemes.extend(own);
     Ok(schemes)
-}
-
-fn names_of_head<'n>() -> impl Iterator<Item = &'n str> {
-    TEXTS.iter().chain(&NUMBERS).chain(&DAYS).map(|feld| feld.0).chain(OTHERS)
 }
 
 fn names_of_row(at: usize) -> [String; 5] {
@@ -210,14 +192,9 @@ fn sent(request: &PageRequest) -> Vec<[String; 5]> {
 /// The body of the request. A blank row is no position.
 fn body(request: &PageRequest) -> Value {
     let text = |typed: &str| Some(typed.to_owned()).filter(|typed| !typed.is_empty());
-    let mut body = Map::new();
-    for name in names_of_head().chain(["partner_id"]).filter(|name| request.is_sent(name)) {
-        let value = match (name, request.field(name)) {
-            ("erledigt", typed) => json!(typed == "ja"),
-            ("gesamtmenge", typed) => json_number(typed),
-            (_, typed) => json!(text(typed)),
-        };
-        body.insert(name.to_owned(), value);
+    let mut body = fields::body_of::<Kontrakt>(request);
+    if request.is_sent(PARTNER) {
+        body.insert(PARTNER.to_owned(), json!(text(request.field(PARTNER))));
     }
     let rows = sent(request);
     if !rows.is_empty() {

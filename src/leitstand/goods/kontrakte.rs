@@ -4,19 +4,19 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::goods::kontrakte::{self, Auswahl, Kontrakt, Position};
-use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
-    self, ROWS, amount, facts, in_unit, joined, number, optional, or_blank, price, table, yes_or_no,
+    self, ROWS, amount, facts, in_unit, joined, number, optional, or_blank, price, table,
 };
 use crate::leitstand::kit::verlauf::{self, Lesart};
+use crate::leitstand::kit::{fields, frame};
 use crate::master::artikel;
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
-use crate::platform::listing::Records;
-use crate::rules::day::{Day, DayTime};
+use crate::platform::listing::{Records, file};
+use crate::rules::day::DayTime;
 use crate::rules::fixed::{self, Quantity};
 
 /// Most contracts that are summed: the deliveries on each are looked up.
@@ -25,6 +25,10 @@ const SUMMED_MAX: u32 = 500;
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kontrakte")?;
     let (auswahl, page) = (Auswahl::of(&query)?, lists::page_of(request));
+    if let Some(page) = file::asked(&query)? {
+        let found = kontrakte::find_page(&db.tx, &auswahl, page)?;
+        return Ok(file::Table::of(&found.rows)?.reply("kontrakte"));
+    }
     let all = kontrakte::find_page(&db.tx, &auswahl, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
     let (sums, found) = match all.count > i64::from(SUMMED_MAX) {
         true => (
@@ -42,6 +46,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(request, "erntejahr", "Erntejahr", "number"))
         },
         keeps: &[("partner_id", "zu", "partner")],
+        file: true,
         above: html! {
             @if request.may_change() {
                 p.actions { a.button href=(request.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } }
@@ -105,7 +110,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     };
     let positions = kontrakt.positionen.iter().map(with_article).collect::<Result<Vec<_>>>()?;
     let body = html! {
-        (facts(&FELDER.map(|(_, label, value)| (label, value(&kontrakt)))))
+        (facts(&facts_of(&kontrakt)))
         (share(&kontrakt))
         p.actions {
             @if request.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
@@ -126,57 +131,40 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &kontrakt.kontrakt_nr, body))
 }
 
-/// A field of a contract: its name in the interface, its label, its value.
-pub type Feld = (&'static str, &'static str, fn(&Kontrakt) -> String);
-
-const FELDER: [Feld; 17] = [
-    ("partner_name", "Partner", |kontrakt| or_blank(&kontrakt.partner_name)),
-    ("kontrakt_typ", "Art", |kontrakt| or_blank(&kontrakt.kontrakt_typ)),
-    ("gueltig_von", "Gültig von", |kontrakt| day(kontrakt.gueltig_von)),
-    ("gueltig_bis", "Gültig bis", |kontrakt| day(kontrakt.gueltig_bis)),
-    ("erfassungsdatum", "Geschlossen am", |kontrakt| day(kontrakt.erfassungsdatum)),
-    ("erntejahr", "Erntejahr", |kontrakt| optional(kontrakt.erntejahr, |year| year.to_string())),
-    ("gesamtmenge", "Vereinbart", |kontrakt| quantity(kontrakt, kontrakt.gesamtmenge)),
-    ("geliefert", "Geliefert", |kontrakt| quantity(kontrakt, kontrakt.geliefert)),
-    ("offen", "Offen", |kontrakt| quantity(kontrakt, kontrakt.offen)),
-    ("abgerechnet", "Mit Annahmescheinen abgerechnet", |kontrakt| quantity(kontrakt, kontrakt.abgerechnet)),
-    ("mengenart", "Menge ist", |kontrakt| or_blank(&kontrakt.mengenart)),
-    ("paritat", "Parität", |kontrakt| or_blank(&kontrakt.paritat)),
-    ("zahlungsbedingung", "Zahlungsbedingung", |kontrakt| or_blank(&kontrakt.zahlungsbedingung)),
-    ("referenz", "Referenz", |kontrakt| or_blank(&kontrakt.referenz)),
-    ("schema", "Abrechnungsschema", |kontrakt| or_blank(&kontrakt.schema)),
-    ("erledigt", "Erledigt", |kontrakt| yes_or_no(kontrakt.erledigt)),
-    ("notizen", "Notizen", |kontrakt| or_blank(&kontrakt.notizen)),
-];
+/// The fields of a contract; quantities with its unit.
+fn facts_of(kontrakt: &Kontrakt) -> Vec<(&'static str, String)> {
+    let elsewhere =
+        ["kontrakt_nr", "gesamtmenge", "gesamtmenge_einheit", "geliefert", "offen", "abgerechnet"];
+    let mut shown = fields::facts_of(kontrakt, &elsewhere);
+    let quantities = [
+        ("Vereinbart", kontrakt.gesamtmenge),
+        ("Geliefert", kontrakt.geliefert),
+        ("Offen", kontrakt.offen),
+        ("Mit Annahmescheinen abgerechnet", kontrakt.abgerechnet),
+    ];
+    shown.extend(quantities.map(|(label, menge)| (label, quantity(kontrakt, menge))));
+    shown
+}
 
 const LESART: Lesart = (label_of, words_of);
 
 fn label_of(name: &str) -> Option<&str> {
     match name {
         "partner_id" => None, // the name says it
-        "kontrakt_nr" => Some("Nummer"),
-        "gesamtmenge_einheit" => Some("Einheit"),
         "positionen" => Some("Position"),
-        name => Some(FELDER.iter().find(|feld| feld.0 == name).map_or(name, |feld| feld.1)),
+        name => fields::label_of::<Kontrakt>(name),
     }
 }
 
 fn words_of(name: &str, value: &Value) -> String {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match (name, value) {
-        ("gesamtmenge", Value::String(text)) => amount(text),
-        ("gueltig_von" | "gueltig_bis" | "erfassungsdatum", Value::String(text)) => {
-            optional(Day::parse(text), Day::german)
-        }
         ("positionen", Value::Object(position)) => {
             let (menge, preis) = (text(&position["menge"]), text(&position["preis"]));
             let preis = preis.map(|preis| format!("zu {} EUR", price(preis)));
             format!("Nr. {}: {}", position["position"], joined([&menge.map(amount), &preis], " "))
         }
-        (_, Value::String(text)) => text.clone(),
-        (_, Value::Number(number)) => number.to_string(),
-        (_, Value::Bool(is_so)) => yes_or_no(*is_so),
-        _ => String::new(),
+        _ => fields::words_of::<Kontrakt>(name, value),
     }
 }
 

@@ -78,7 +78,12 @@ pub fn asked<R: Declared>(record: Option<&R>) -> impl Iterator<Item = &'static F
 
 /// The input of a field, with the value that was typed, else that of the record.
 pub fn input<R>(request: &PageRequest, Field { name, said, kind, value }: &Field<R>, record: &R) -> Markup {
-    let (value, label) = (typed(value(record)), said.label);
+    let value = typed(value(record));
+    let label = match said.hint {
+        "" => said.label.to_owned(),
+        hint => format!("{} ({hint})", said.label),
+    };
+    let label = &label;
     match kind {
         Kind::Text if said.is_long => lines(request, name, label, &value),
         Kind::Choice(texts, is_optional) => {

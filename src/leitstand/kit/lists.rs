@@ -4,7 +4,7 @@ use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::page::{PageRequest, Snapshot};
-use super::parts::{Order, ROWS, Table, choice, field, linked, pager};
+use super::parts::{Order, ROWS, Table, choice, field, linked, number, other_params, pager};
 use crate::master::{artikel, kunden};
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
@@ -31,6 +31,8 @@ pub struct List<'l, T> {
     /// The default order, with `-` in front if descending. Blank: the list cannot be sorted.
     pub order: &'static str,
     pub above: Markup,
+    /// Whether all that is filtered can be had as a file (D39).
+    pub file: bool,
     /// Wraps the table, for example in a form.
     pub around: Option<fn(&PageRequest, Markup) -> Markup>,
 }
@@ -43,7 +45,20 @@ impl<'l, T> List<'l, T> {
         found: &'l Records<T>,
     ) -> List<'l, T> {
         let (empty, filters, keeps, order, above, around) = ("", html! {}, &[], "", html! {}, None);
-        List { path, records: path, id, caption, empty, found, filters, keeps, order, above, around }
+        List {
+            path,
+            records: path,
+            id,
+            caption,
+            empty,
+            found,
+            filters,
+            keeps,
+            order,
+            above,
+            file: false,
+            around,
+        }
     }
 }
 
@@ -76,6 +91,11 @@ pub fn body<'l, T>(
         (list.above)
         (table)
         (pager(request, &here, list.found.count))
+        @if list.file && list.found.count > 0 {
+            p { a href=(format!("{here}?format=csv{}", other_params(request, &["format", "seite"]))) download {
+                "Alle " (number(list.found.count)) " als Tabelle (CSV)"
+            } }
+        }
     })
 }
 

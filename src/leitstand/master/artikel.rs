@@ -17,10 +17,14 @@ use crate::platform::db::list::{MAX_LIMIT, Page};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
+use crate::platform::listing::file;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/artikel")?;
     let auswahl = Auswahl { mit_bestand: true, ..Auswahl::of(&query)? };
+    if let Some(page) = file::asked(&query)? {
+        return Ok(artikel::list::<file::Table<ArtikelZeile>>(&db.tx, &auswahl, page)?.reply("artikel"));
+    }
     let found = artikel::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
         empty: "Keine aktiven Artikel gefunden. Viele auf einmal kommen mit einem Import herein (Seite \
@@ -30,6 +34,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (groups(request, db)?)
         },
         order: "artikelnummer",
+        file: true,
         above: html! {
             @if request.may_change() {
                 p.actions { a.button href=(request.of_firma("artikel/neu")) { "Neuer Artikel" } }

@@ -17,6 +17,7 @@ use crate::master::laender::name_de;
 use crate::papers::blatt::numbers::iban;
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
+use crate::platform::listing::file;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::stammdaten::PartnerTyp;
@@ -27,7 +28,11 @@ const ROLLEN: [(&str, &str); 3] =
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kunden")?;
-    let found = kunden::list(&db.tx, &kunden::Auswahl::of(&query)?, lists::page_of(request))?;
+    let auswahl = kunden::Auswahl::of(&query)?;
+    if let Some(page) = file::asked(&query)? {
+        return Ok(kunden::list::<file::Table<Kunde>>(&db.tx, &auswahl, page)?.reply("partner"));
+    }
+    let found = kunden::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
         empty: "Keine Partner gefunden. Partner kommen mit „Neuer Partner“ herein, mit einem Import oder aus \
          den angeschlossenen Programmen (POST /api/v1/kunden); vielleicht ist auch die Suche zu eng.",
@@ -36,6 +41,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(request, "partner_typ", "Rolle", ROLLEN))
         },
         order: "kundennr",
+        file: true,
         above: html! {
             @if request.may_change() {
                 p.actions { a.button href=(request.of_firma("partner/neu")) { "Neuer Partner" } }

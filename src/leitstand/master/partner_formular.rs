@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields::wording;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{self, choice, form, made_from, refusal, with_way_back};
+use crate::leitstand::kit::parts::{choice, form, made_from, refusal, with_way_back};
 use crate::leitstand::kit::{fields, frame};
 use crate::master::kunden::{self, Kunde, PartnerTypen};
 use crate::master::laender;
@@ -55,7 +55,6 @@ fn form_fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
     let preset = preset();
     let shown = kunde.unwrap_or(&preset);
     let input = |field: &Field<Kunde>| match field.name {
-        "kundennr" => parts::field(request, field.name, "Nummer (leer: die nächste)", "text", "", "off"),
         "staat" => {
             let laender = laender::all().iter().map(|land| (&land.iso2, &land.name_de));
             choice(request, field.name, field.said.label, laender, &shown.staat)

@@ -31,6 +31,7 @@ use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
+use crate::platform::listing::file;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
@@ -63,8 +64,9 @@ pub const ROUTES: &[Route] = &[
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
+            file::FORMAT,
         ])
-        .gives(&[Answer::list::<ArtikelZeile>()]),
+        .gives(&[Answer::list::<ArtikelZeile>(), Answer::other("text/csv")]),
     Route::post("/api/v1/artikel", Scope::ArtikelWrite, "Artikel anlegen", post)
         .takes::<ArtikelChange>("ArtikelNeu", &["artikelnummer", "bezeichnung"])
         .gives(&[Answer::created::<ArtikelAngelegt>()])
@@ -117,8 +119,12 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let auswahl = Auswahl::of(&call.query)?;
+    if let Some(page) = file::asked(&call.query)? {
+        return Ok(list::<file::Table<ArtikelZeile>>(tx, &auswahl, page)?.reply("artikel"));
+    }
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(list(tx, &Auswahl::of(&call.query)?, page)?, cut))
+    Ok(Reply::list(list(tx, &auswahl, page)?, cut))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -7,8 +7,9 @@ use uuid::Uuid;
 use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, OneOf, Text};
+use crate::platform::listing::file::Tabular;
 use crate::rules::error::{Checked, Hints};
-use crate::rules::field::said;
+use crate::rules::field::{Typed, Value, said};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
@@ -141,6 +142,16 @@ pub struct ArtikelZeile {
     /// In the unit of the article; only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bestand: Option<Quantity>,
+}
+
+impl Tabular for ArtikelZeile {
+    fn headings() -> Vec<&'static str> {
+        [Artikel::headings(), vec!["Bestand"]].concat()
+    }
+
+    fn cells(&self) -> Vec<Value> {
+        [self.artikel.cells(), vec![self.bestand.value()]].concat()
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -27,6 +27,7 @@ use crate::platform::http::param::Param;
 use crate::platform::http::route::{Access, Route};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
+use crate::platform::listing::file;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use model::{KundeAngelegt, KundeChange, KundeGeaendert, KundeVerlaufseintrag};
@@ -55,8 +56,9 @@ pub const ROUTES: &[Route] = &[
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
+            file::FORMAT,
         ])
-        .gives(&[Answer::list::<Kunde>()]),
+        .gives(&[Answer::list::<Kunde>(), Answer::other("text/csv")]),
     Route::post("/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create)
         .takes::<KundeChange>("KundeNeu", &["nachname_firma"])
         .ignores(&["kunden_id"])

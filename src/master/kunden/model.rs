@@ -30,8 +30,8 @@ record! {
         /// The integer id (D1).
         kunden_id: i64 = fixed,
         kundennr: String = mutable
-            => said("Nummer",
-                "Kundennummer, eindeutig in der Firma; ohne Angabe vergibt sie der Dienst.")
+            => said("Nummer", "Kundennummer, eindeutig in der Firma; ohne Angabe vergibt sie der Dienst.")
+            .hint("leer: die nächste")
             .headings("kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr \
                 kreditorennummer lieferantennr lieferantennummer adressnr adressnummer partnernr partnernummer \
                 personenkonto nr nummer")

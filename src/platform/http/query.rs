@@ -206,6 +206,11 @@ impl Query {
         read(text).map(Some).ok_or_else(|| Query::refuse(name, message))
     }
 
+    /// Whether the client sent this parameter.
+    pub fn has(&self, name: &str) -> bool {
+        self.raw(name).is_some()
+    }
+
     fn raw(&self, name: &str) -> Option<&str> {
         debug_assert!(self.param(name).is_some(), "the route does not declare the parameter {name}");
         self.values.iter().find(|(param, _)| param.name == name).map(|(_, value)| value.as_str())

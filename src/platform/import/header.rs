@@ -49,20 +49,15 @@ const ALIASES: &[(&str, &str)] = &[
     ("eingang_menge", "eingangsmenge menge"),
     ("einheit", "me mengeneinheit einh"),
     ("einzelpreis", "bruttopreis preisbrutto einzelpreisbrutto"),
-    ("erfassungsdatum", "datum vertragsdatum kontraktdatum"),
     ("erntejahr", "ernte"),
     ("feuchte_prozent", "feuchte feuchtigkeit wassergehalt"),
     ("fremde_charge_nr", "lieferantencharge fremdcharge"),
     ("gesamt", "summe gesamtpreis gesamtbrutto"),
-    ("gesamtmenge", "menge kontraktmenge vertragsmenge"),
-    ("gesamtmenge_einheit", "einheit me mengeneinheit"),
     ("grund", "anlass"),
     ("gueltig_bis", "bis ende ablauf ablaufdatum enddatum"),
     ("gueltig_von", "von ab beginn gueltigab startdatum"),
     ("herkunftsland", "herkunft ursprung ursprungsland"),
     ("kassiert_at", "datum datumuhrzeit datumzeit zeitpunkt verkaufsdatum"),
-    ("kontrakt_nr", "kontraktnummer kontrakt vertragsnummer vertragsnr vertrag nr nummer"),
-    ("kontrakt_typ", "typ art vertragsart"),
     ("kuerzel", "kurzzeichen code"),
     ("kunde", "kundennr kundennummer kdnr"),
     ("lieferdatum", "datum anlieferdatum annahmedatum"),
@@ -74,7 +69,6 @@ const ALIASES: &[(&str, &str)] = &[
     ("netto_menge_kg", "nettomenge nettogewicht"),
     ("notizen", "notiz bemerkung bemerkungen anmerkung anmerkungen"),
     ("nummer", "nr zertifikatsnummer zertifikatsnr zertifikatnr zertifikat"),
-    ("paritat", "paritaet lieferbedingung"),
     (
         "partner",
         "kundennr kundennummer kdnr kunde lieferant lieferantennr lieferantennummer partnernr partnernummer",
@@ -87,7 +81,6 @@ const ALIASES: &[(&str, &str)] = &[
     ("satz", "steuersatz prozentsatz prozent"),
     ("schluessel", "steuerschluessel"),
     ("zahlart", "zahlungsart zahlweise"),
-    ("zahlungsbedingung", "zahlungsbedingungen"),
 ];
 
 /// The columns of a kind of import, and the one that identifies a record.
@@ -153,7 +146,7 @@ impl Names {
         // As our own files call it.
         let is_labelled = |field: &&str| (self.said)(field).is_some_and(|said| plain(said.label) == word);
         let labelled = || self.fields.iter().copied().find(is_labelled);
-        named(heading).or_else(spelled).or(meant).or_else(labelled)
+        named(heading).or_else(labelled).or_else(spelled).or(meant)
     }
 
     /// Returns how many columns a row names.

@@ -179,6 +179,7 @@ pub const ROWS: &[Read] = &[
     ("/kontrakte/{id}/verlauf", "limit", "/kontrakte/<V-3>/verlauf?limit=1", "1 /2"),
     ("/kontrakte/{id}/verlauf", "limit", "/kontrakte/<V-3>/verlauf?limit=0", "- /2"),
     ("/kontrakte/{id}/verlauf", "offset", "/kontrakte/<V-3>/verlauf?offset=1", "2 /2"),
+    ("/kontrakte", "format", "?format=csv", "csv"),
     ("/kontrakte", "-", "", "V-3 V-2 V-1"),
     ("/kontrakte", "kontrakt_typ", "?kontrakt_typ=einkauf", "V-3 V-1"),
     ("/kontrakte", "kontrakt_typ", "?kontrakt_typ=verkauf", "V-2"),

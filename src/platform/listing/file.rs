@@ -1,0 +1,117 @@
+//! A list as a file (D39): CSV for spreadsheet programs, with headings that an import knows.
+
+use std::marker::PhantomData;
+
+use super::{LIST_BYTES_MAX, PageOf, too_long};
+use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::record::Record;
+use crate::platform::db::tx::Tx;
+use crate::platform::failure::Result;
+use crate::platform::http::param::{Param, ParamKind};
+use crate::platform::http::query::Query;
+use crate::platform::http::reply::Reply;
+use crate::platform::import::table::push_cell;
+use crate::rules::error::Checked;
+use crate::rules::field::{Declared, Value};
+use crate::rules::text::is_executed;
+
+/// The parameter of a list that can be had as a file.
+pub const FORMAT: Param =
+    Param::new("format", ParamKind::OneOfOr(&["json", "csv"], "json"), "csv: alle Zeilen als Tabelle");
+
+/// A record as a row of a file.
+pub trait Tabular {
+    fn headings() -> Vec<&'static str>;
+
+    fn cells(&self) -> Vec<Value>;
+}
+
+impl<T: Declared> Tabular for T {
+    fn headings() -> Vec<&'static str> {
+        T::DECLARED.iter().map(|field| field.said.label).collect()
+    }
+
+    fn cells(&self) -> Vec<Value> {
+        T::DECLARED.iter().map(|field| (field.value)(self)).collect()
+    }
+}
+
+/// The rows of a list as UTF-8 with a byte order mark, separated by semicolons.
+pub struct Table<T> {
+    text: String,
+    rows: PhantomData<T>,
+}
+
+/// Returns the part of a list that a request wants as a file: all rows unless it says otherwise. `None`: it wants no file.
+pub fn asked(query: &Query) -> Checked<Option<Page>> {
+    if query.one_of(FORMAT.name)? != Some("csv") {
+        return Ok(None);
+    }
+    let (page, _) = query.page()?;
+    Ok(Some(if query.has("limit") { page } else { Page { limit: None, ..page } }))
+}
+
+impl<T: Tabular> Table<T> {
+    fn new() -> Table<T> {
+        let mut table = Table { text: "\u{feff}".to_owned(), rows: PhantomData };
+        table.write(T::headings().into_iter().map(str::to_owned));
+        table
+    }
+
+    pub fn of(rows: &[T]) -> Result<Table<T>> {
+        let mut table = Table::new();
+        rows.iter().try_for_each(|row| table.push(row))?;
+        Ok(table)
+    }
+
+    fn push(&mut self, row: &T) -> Result<()> {
+        self.write(row.cells().into_iter().map(cell));
+        if self.text.len() > LIST_BYTES_MAX { Err(too_long()) } else { Ok(()) }
+    }
+
+    fn write(&mut self, cells: impl Iterator<Item = String>) {
+        for (at, cell) in cells.enumerate() {
+            if at > 0 {
+                self.text.push(';');
+            }
+            push_cell(&mut self.text, &cell);
+        }
+        self.text.push_str("\r\n");
+    }
+
+    /// The answer: a file of this name.
+    pub fn reply(self, name: &str) -> Reply {
+        Reply::csv(name, self.text.into_bytes())
+    }
+}
+
+impl<T: Record + Tabular> PageOf<T> for Table<T> {
+    fn empty(_: i64) -> Table<T> {
+        Table::new()
+    }
+
+    fn read(tx: &Tx<'_>, sql: &ListSql<'_>, filter: &Filter<'_>, page: Page, count: i64) -> Result<Table<T>> {
+        let mut table = Table::new();
+        tx.each_on_page(sql, filter, page, count, |row| table.push(&T::of_row(row)?).map(|()| true))?;
+        Ok(table)
+    }
+}
+
+/// A cell as a German spreadsheet program reads it. A text that such a program would execute gets an apostrophe in
+/// front, which an import takes off.
+fn cell(value: Value) -> String {
+    let german = |number: String| number.replace('.', ",");
+    match value {
+        Value::Empty => String::new(),
+        Value::Text(text) if is_executed(&text) => format!("'{text}"),
+        Value::Text(text) => text,
+        Value::Price(number) => german(number.to_string()),
+        Value::Percent(number) => german(number.to_string()),
+        Value::Decimal(number) => german(number.to_string()),
+        Value::Money(number) => german(number.to_string()),
+        Value::Integer(number) => number.to_string(),
+        Value::YesNo(is_so) => if is_so { "ja" } else { "nein" }.to_owned(),
+        Value::Day(day) => day.german(),
+        Value::Instant(instant) => instant.german(),
+    }
+}

@@ -1,0 +1,110 @@
+//! Lists as files (D39): all rows that the filter selects, and an import of the same file changes nothing.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Server};
+use crate::leitstand::person;
+
+/// The text of a list as a file, without its byte order mark.
+fn table(mill: &Client, path: &str) -> String {
+    let answer = mill.get(path);
+    assert_eq!(answer.headers["content-type"], "text/csv; charset=utf-8", "{path}");
+    let text = String::from_utf8(answer.bytes).unwrap();
+    text.strip_prefix('\u{feff}').expect("a byte order mark").to_owned()
+}
+
+/// A company whose records have every kind of value, and texts that a spreadsheet program would execute.
+fn filled(server: &Server) -> Client {
+    let mill = server.company("Mühle");
+    server.import(&mill, "artikelgruppen", "name\nGetreide\n");
+    let wheat = json!({"artikelnummer": "W-1", "artikelnr": "007", "bezeichnung": "=1+1", "bezeichnung2": "Korn; lose",
+        "einheit": "t", "preis": "1234.5678", "ep_netto": 0, "mwst_satz": "7.8", "ean": "2000000130132",
+        "gruppe": "Getreide", "chargenpflichtig": true, "langtext": "Zeile 1\nZeile \"2\"", "status": "aktiv"});
+    mill.post("/api/v1/artikel", wheat).is(201);
+    mill.post("/api/v1/artikel", json!({"artikelnummer": "@x", "bezeichnung": "'s Korn"})).is(201);
+    let farm = json!({"kundennr": "L-1", "nachname_firma": "Ahrens", "vorname": "Eva", "name": "Hof Ahrens",
+        "anrede": "Frau", "telefon": "+49 581 1", "strasse": "-", "plz": "01234", "ort": "Ülzen", "staat": "AT",
+        "partner_typen": ["kunde", "lieferant"], "steuerart": "pauschal_24", "zahlungsziel_tage": 14, "skonto_tage": 8,
+        "skonto_prozent": "2.5", "iban": "DE02120300000000202051", "gutschrift_vereinbart_am": "2026-07-01",
+        "status": "gesperrt", "notizen": "ruft an"});
+    mill.post("/api/v1/kunden", farm).is(201);
+    mill.post("/api/v1/kunden", json!({"kundennr": "L-2", "nachname_firma": "Müller"})).is(201);
+    let contract = json!({"kontrakt_nr": "V-1", "kontrakt_typ": "einkauf", "gueltig_von": "2026-07-01",
+        "gueltig_bis": "2027-06-30", "gesamtmenge": "100.5", "gesamtmenge_einheit": "t", "erntejahr": 2026,
+        "notizen": "-5 % ab Mai"});
+    mill.post("/api/v1/kontrakte", contract).is(201);
+    mill
+}
+
+#[test]
+fn a_list_as_a_file_has_german_headings_and_cells_and_nothing_that_is_executed() {
+    let server = Server::start();
+    let mill = filled(&server);
+    let expected = "Nummer;Zweite Nummer;Bezeichnung;Zusatz;Einheit;Verkaufspreis netto (EUR);\
+        Einkaufspreis netto (EUR);Steuersatz (%);EAN;Status;Chargenpflichtig;Beschreibung;Gruppe;Bestand\r\n\
+        '@x;;'s Korn;;;;;;;aktiv;nein;;;\r\n\
+        W-1;007;'=1+1;\"Korn; lose\";t;1234,5678;0,0000;7,80;2000000130132;aktiv;ja;\
+        \"Zeile 1\nZeile \"\"2\"\"\";Getreide;\r\n";
+    assert_eq!(table(&mill, "/api/v1/artikel?format=csv"), expected);
+    let farm = table(&mill, "/api/v1/kunden?format=csv&suche=ahrens");
+    for cell in
+        ["'+49 581 1", "'-", "01234", "Ülzen", "kunde, lieferant", "pauschal_24", "2,50", "01.07.2026"]
+    {
+        assert!(farm.contains(&format!(";{cell};")), "{cell}: {farm}");
+    }
+    assert_eq!(farm.lines().count(), 2, "{farm}");
+    let contract = table(&mill, "/api/v1/kontrakte?format=csv");
+    assert!(
+        contract.contains(";01.07.2026;30.06.2027;;100,500;t;") && contract.contains("'-5 % ab Mai"),
+        "{contract}"
+    );
+}
+
+#[test]
+fn all_rows_come_unless_a_part_is_asked_for_and_another_format_is_refused() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let rows: Vec<Value> =
+        (0..130).map(|at| json!({"artikelnummer": format!("A{at:03}"), "bezeichnung": "A"})).collect();
+    server.import(&mill, "artikel", &json!(rows).to_string());
+    assert_eq!(table(&mill, "/api/v1/artikel?format=csv").lines().count(), 131);
+    let part = table(&mill, "/api/v1/artikel?format=csv&limit=2&offset=5");
+    let numbers: Vec<_> = part.lines().skip(1).map(|line| line.split(';').next().unwrap()).collect();
+    assert_eq!(numbers, ["A005", "A006"]);
+    assert_eq!(mill.get("/api/v1/artikel?format=json&limit=1").is(200)["count"], 130);
+    mill.get("/api/v1/artikel?format=xml").refused(400, "PARAMETER_UNGUELTIG");
+}
+
+#[test]
+fn what_was_exported_is_imported_again_and_changes_nothing_but_what_was_edited() {
+    let server = Server::start();
+    let mill = filled(&server);
+    let tables = [("artikel", 2), ("kunden", 2), ("kontrakte", 1)];
+    for (kind, rows) in tables {
+        let text = table(&mill, &format!("/api/v1/{kind}?format=csv"));
+        let unchanged = format!("0 neu, 0 geändert, {rows} unverändert\n");
+        let said = server.import(&mill, kind, &text);
+        assert!(said.ends_with(&unchanged), "{kind}: {said}\n{text}");
+    }
+    let edited = table(&mill, "/api/v1/artikel?format=csv").replace("1234,5678", "99,5");
+    assert!(server.import(&mill, "artikel", &edited).ends_with("0 neu, 1 geändert, 1 unverändert\n"));
+    assert_eq!(mill.get("/api/v1/artikel?suche=w-1").body["data"][0]["preis"], "99.5000");
+}
+
+#[test]
+fn the_page_of_a_list_offers_what_its_filter_selects() {
+    let server = Server::start();
+    let mill = filled(&server);
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let page = format!("/leitstand/f/{}/partner?suche=ahrens", mill.tenant);
+    let shown = browser.get(&page);
+    let link = format!("/leitstand/f/{}/partner?format=csv&amp;suche=ahrens", mill.tenant);
+    assert!(shown.is(200).text.contains(&link), "{}", shown.text);
+    let bytes = browser.get_bytes(&link.replace("&amp;", "&"));
+    let interface = mill.get("/api/v1/kunden?format=csv&suche=ahrens").bytes;
+    assert_eq!(bytes, interface);
+    for list in ["artikel", "kontrakte"] {
+        let path = format!("/leitstand/f/{}/{list}", mill.tenant);
+        assert!(browser.get(&path).is(200).text.contains(&format!("{path}?format=csv")), "{list}");
+    }
+}
