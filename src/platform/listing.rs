@@ -1,7 +1,6 @@
 //! A page of a list and the count of all its rows, from one snapshot (D16): JSON for the wire, records for
 //! the Leitstand. JSON is written row by row, so a page of 5,000 rows needs no more memory than its text.
 
-pub mod file;
 pub mod verlauf;
 
 use rusqlite::Row;
@@ -15,7 +14,7 @@ use crate::rules::error::{Code, Refusal};
 
 /// Maximum bytes of a list (D16): bounds the memory that one request can make the service hold. A page of
 /// 5,000 rows without long texts has 5 MiB.
-const LIST_BYTES_MAX: usize = 32 << 20;
+pub const LIST_BYTES_MAX: usize = 32 << 20;
 
 pub struct Listing {
     rows: Rows,
@@ -87,7 +86,8 @@ impl Rows {
     }
 }
 
-fn too_long() -> Failure {
+/// Refuses a list that has become too long.
+pub fn too_long() -> Failure {
     let message = format!(
         "Die Liste hat mehr als {} MiB. Bitte weniger auf einmal lesen: mit limit und offset, oder mit Filtern \
          wie von und bis.",

@@ -82,6 +82,22 @@ pub fn folded_key(text: &str) -> String {
     fold(text.trim(), SPELLED)
 }
 
+/// Whether a cell of a CSV with semicolons stands in quotes.
+pub fn needs_quotes(cell: &str) -> bool {
+    cell.contains([';', '"', '\n', '\r'])
+}
+
+/// Appends a cell to a record of a CSV.
+pub fn push_cell(text: &mut String, cell: &str) {
+    if !needs_quotes(cell) {
+        text.push_str(cell);
+        return;
+    }
+    text.push('"');
+    text.push_str(&cell.replace('"', "\"\""));
+    text.push('"');
+}
+
 /// Whether a spreadsheet program takes the text of a cell for a formula or a command.
 pub fn is_executed(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r'])

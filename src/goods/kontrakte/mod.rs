@@ -16,13 +16,13 @@ use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::list_file;
 use crate::platform::http::param::Param;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
 use crate::platform::listing::Records;
-use crate::platform::listing::file;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
@@ -49,7 +49,7 @@ pub const ROUTES: &[Route] = &[
             Param::text("suche", "Wörter in Nummer oder Referenz"),
             Param::limit(None),
             Param::OFFSET,
-            file::FORMAT,
+            list_file::FORMAT,
         ])
         .gives(&[Answer::list::<Kontrakt>(), Answer::other("text/csv")]),
     Route::post("/api/v1/kontrakte", Scope::KontrakteWrite, "Kontrakt anlegen", post)
@@ -154,8 +154,8 @@ pub fn nearly_full(tx: &Tx<'_>) -> Result<(Vec<Kontrakt>, bool)> {
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auswahl = Auswahl::of(&call.query)?;
-    if let Some(page) = file::asked(&call.query)? {
-        return Ok(file::Table::of(&find_page(tx, &auswahl, page)?.rows)?.reply("kontrakte"));
+    if let Some(page) = list_file::asked(&call.query)? {
+        return Ok(list_file::Table::of(&find_page(tx, &auswahl, page)?.rows)?.reply("kontrakte"));
     }
     let (page, cut) = call.query.page()?;
     Ok(Reply::list(find_page(tx, &auswahl, page)?.listing()?, cut))

@@ -14,8 +14,9 @@ use crate::leitstand::kit::{fields, frame};
 use crate::master::artikel;
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
-use crate::platform::listing::{Records, file};
+use crate::platform::listing::Records;
 use crate::rules::day::DayTime;
 use crate::rules::fixed::{self, Quantity};
 
@@ -25,9 +26,9 @@ const SUMMED_MAX: u32 = 500;
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kontrakte")?;
     let (auswahl, page) = (Auswahl::of(&query)?, lists::page_of(request));
-    if let Some(page) = file::asked(&query)? {
+    if let Some(page) = list_file::asked(&query)? {
         let found = kontrakte::find_page(&db.tx, &auswahl, page)?;
-        return Ok(file::Table::of(&found.rows)?.reply("kontrakte"));
+        return Ok(list_file::Table::of(&found.rows)?.reply("kontrakte"));
     }
     let all = kontrakte::find_page(&db.tx, &auswahl, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
     let (sums, found) = match all.count > i64::from(SUMMED_MAX) {

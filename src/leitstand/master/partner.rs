@@ -16,8 +16,8 @@ use crate::master::kunden::{self, Kunde};
 use crate::master::laender::name_de;
 use crate::papers::blatt::numbers::iban;
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
-use crate::platform::listing::file;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
 use crate::rules::stammdaten::PartnerTyp;
@@ -29,8 +29,8 @@ const ROLLEN: [(&str, &str); 3] =
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kunden")?;
     let auswahl = kunden::Auswahl::of(&query)?;
-    if let Some(page) = file::asked(&query)? {
-        return Ok(kunden::list::<file::Table<Kunde>>(&db.tx, &auswahl, page)?.reply("partner"));
+    if let Some(page) = list_file::asked(&query)? {
+        return Ok(kunden::list::<list_file::Table<Kunde>>(&db.tx, &auswahl, page)?.reply("partner"));
     }
     let found = kunden::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {

@@ -26,12 +26,12 @@ use crate::master::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang,
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::list_file;
 use crate::platform::http::param::Param;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::platform::listing::file;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
@@ -64,7 +64,7 @@ pub const ROUTES: &[Route] = &[
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
-            file::FORMAT,
+            list_file::FORMAT,
         ])
         .gives(&[Answer::list::<ArtikelZeile>(), Answer::other("text/csv")]),
     Route::post("/api/v1/artikel", Scope::ArtikelWrite, "Artikel anlegen", post)
@@ -120,8 +120,8 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auswahl = Auswahl::of(&call.query)?;
-    if let Some(page) = file::asked(&call.query)? {
-        return Ok(list::<file::Table<ArtikelZeile>>(tx, &auswahl, page)?.reply("artikel"));
+    if let Some(page) = list_file::asked(&call.query)? {
+        return Ok(list::<list_file::Table<ArtikelZeile>>(tx, &auswahl, page)?.reply("artikel"));
     }
     let (page, cut) = call.query.page()?;
     Ok(Reply::list(list(tx, &auswahl, page)?, cut))

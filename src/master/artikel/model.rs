@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::platform::db::record::record;
+use crate::platform::http::list_file::Tabular;
 use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, OneOf, Text};
-use crate::platform::listing::file::Tabular;
 use crate::rules::error::{Checked, Hints};
 use crate::rules::field::{Typed, Value, said};
 use crate::rules::fixed::{Percent, Price, Quantity};

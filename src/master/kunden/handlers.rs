@@ -8,17 +8,17 @@ use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
-use crate::platform::listing::file;
 use crate::rules::error::HintCode;
 
 const WHAT: &str = "Diesen Kunden";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auswahl = Auswahl::of(&call.query)?;
-    if let Some(page) = file::asked(&call.query)? {
-        return Ok(sql::list::<file::Table<Kunde>>(tx, &auswahl, page)?.reply("partner"));
+    if let Some(page) = list_file::asked(&call.query)? {
+        return Ok(sql::list::<list_file::Table<Kunde>>(tx, &auswahl, page)?.reply("partner"));
     }
     let (page, cut) = call.query.page()?;
     Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))

@@ -23,11 +23,11 @@ pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
 
 use crate::master::anhaenge::{self, Anhang, AnhangAngelegt, NewAnhang};
+use crate::platform::http::list_file;
 use crate::platform::http::param::Param;
 use crate::platform::http::route::{Access, Route};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
-use crate::platform::listing::file;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 use model::{KundeAngelegt, KundeChange, KundeGeaendert, KundeVerlaufseintrag};
@@ -56,7 +56,7 @@ pub const ROUTES: &[Route] = &[
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
-            file::FORMAT,
+            list_file::FORMAT,
         ])
         .gives(&[Answer::list::<Kunde>(), Answer::other("text/csv")]),
     Route::post("/api/v1/kunden", Scope::KundenWrite, "Kunden anlegen", handlers::create)

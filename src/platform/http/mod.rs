@@ -12,6 +12,7 @@ pub mod error;
 pub mod fingerprint;
 pub mod host;
 pub mod json;
+pub mod list_file;
 mod message;
 mod paced;
 pub mod param;

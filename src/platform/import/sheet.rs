@@ -2,8 +2,9 @@
 
 use super::memory_budget::MemoryBudget;
 use super::parse_error::ParseError;
-use super::table::{NUMBER, RECORD_BYTES_MAX, cell_bytes, push_cell, record_too_long};
+use super::table::{NUMBER, RECORD_BYTES_MAX, cell_bytes, record_too_long};
 use super::template::MEANINGS;
+use crate::rules::text::push_cell;
 
 pub const COLUMNS_MAX: u32 = 1_000;
 

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr3};
-
 use super::parse_error::ParseError;
-use crate::rules::text::shown;
+use crate::rules::text::{needs_quotes, shown};
 
 /// Longest record in bytes.
 pub const RECORD_BYTES_MAX: usize = 1 << 20;
@@ -161,23 +159,8 @@ pub fn separator(header: &str) -> u8 {
         .unwrap_or(b';')
 }
 
-fn needs_quotes(cell: &str) -> bool {
-    memchr3(b';', b'"', b'\n', cell.as_bytes()).is_some() || memchr(b'\r', cell.as_bytes()).is_some()
-}
-
 /// Returns the length in bytes of a cell as [`push_cell`] writes it.
 pub fn cell_bytes(cell: &str) -> usize {
     let quotes = if needs_quotes(cell) { 2 + cell.matches('"').count() } else { 0 };
     cell.len() + quotes
-}
-
-/// Appends a cell to a record in the form that [`Scanner`] reads.
-pub fn push_cell(text: &mut String, cell: &str) {
-    if !needs_quotes(cell) {
-        text.push_str(cell);
-        return;
-    }
-    text.push('"');
-    text.push_str(&cell.replace('"', "\"\""));
-    text.push('"');
 }

@@ -9,8 +9,8 @@ use std::io::{self, Cursor, Write};
 use quick_xml::escape::escape;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-use super::table::push_cell;
 use crate::platform::http::json::Json;
+use crate::rules::text::push_cell;
 
 /// The sheet of a template that explains its columns.
 pub const MEANINGS: &str = "Spalten";

@@ -2,18 +2,17 @@
 
 use std::marker::PhantomData;
 
-use super::{LIST_BYTES_MAX, PageOf, too_long};
+use super::param::{Param, ParamKind};
+use super::query::Query;
+use super::reply::Reply;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::Record;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::platform::http::param::{Param, ParamKind};
-use crate::platform::http::query::Query;
-use crate::platform::http::reply::Reply;
-use crate::platform::import::table::push_cell;
+use crate::platform::listing::{LIST_BYTES_MAX, PageOf, too_long};
 use crate::rules::error::Checked;
 use crate::rules::field::{Declared, Value};
-use crate::rules::text::is_executed;
+use crate::rules::text::{is_executed, push_cell};
 
 /// The parameter of a list that can be had as a file.
 pub const FORMAT: Param =
