@@ -92,6 +92,23 @@ pub trait Declared: Sized + 'static {
     }
 }
 
+/// A record as a row of a file.
+pub trait Tabular {
+    fn headings() -> Vec<&'static str>;
+
+    fn cells(&self) -> Vec<Value>;
+}
+
+impl<T: Declared> Tabular for T {
+    fn headings() -> Vec<&'static str> {
+        T::DECLARED.iter().map(|field| field.said.label).collect()
+    }
+
+    fn cells(&self) -> Vec<Value> {
+        T::DECLARED.iter().map(|field| (field.value)(self)).collect()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,

@@ -18,6 +18,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
 use crate::platform::http::list_file;
 use crate::platform::http::param::Param;
+use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
@@ -154,11 +155,18 @@ pub fn nearly_full(tx: &Tx<'_>) -> Result<(Vec<Kontrakt>, bool)> {
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auswahl = Auswahl::of(&call.query)?;
-    if let Some(page) = list_file::asked(&call.query)? {
-        return Ok(list_file::Table::of(&find_page(tx, &auswahl, page)?.rows)?.reply("kontrakte"));
+    if let Some(file) = as_file(tx, &call.query, &auswahl)? {
+        return Ok(file);
     }
     let (page, cut) = call.query.page()?;
     Ok(Reply::list(find_page(tx, &auswahl, page)?.listing()?, cut))
+}
+
+/// Returns the contracts as a file, if the request asks for one.
+pub fn as_file(tx: &Tx<'_>, query: &Query, auswahl: &Auswahl<'_>) -> Result<Option<Reply>> {
+    let Some(page) = list_file::asked(query)? else { return Ok(None) };
+    let found = find_page(tx, auswahl, page)?;
+    Ok(Some(list_file::Table::of(&found.rows)?.reply("kontrakte")))
 }
 
 /// Returns contracts with their positions and delivered quantities.

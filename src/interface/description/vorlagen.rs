@@ -24,10 +24,7 @@ const WOERTER: &[(&str, &str)] = &[
     ("ArtikelChange.ean", "EAN."),
     ("ArtikelChange.ep_netto", "Einkaufspreis netto je Einheit."),
     ("ArtikelChange.gruppe", "Artikelgruppe: Kürzel, Nummer oder Name; eine unbekannte wird angelegt."),
-    (
-        "ArtikelChange.staffelpreise",
-        "Alle Staffelpreise, die der Artikel danach hat; nur in JSON, sonst mit dem Import staffelpreise.",
-    ),
+    ("ArtikelChange.staffelpreise", "Alle Staffelpreise, die der Artikel danach hat; nur in JSON."),
     ("BarverkaufZeile.einzelpreis", "Einzelpreis brutto."),
     ("ChargeZeile.bestand", "Anfangsbestand in der Einheit des Artikels, sonst in der von einheit."),
     ("InventurZeile.bestand", "Gezählter Bestand in der Einheit des Artikels, ab 0; nicht der Unterschied."),

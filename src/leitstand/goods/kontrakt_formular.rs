@@ -113,12 +113,9 @@ fn form_fields(
     let names: Vec<_> =
         names.iter().map(String::as_str).chain(asked.iter().map(|field| field.name)).collect();
     let typ = or_blank(&kontrakt.kontrakt_typ);
-    let other = Some(typ.as_str()).filter(|typ| !["", "einkauf", "verkauf"].contains(typ));
-    let types = [("", "nicht gesagt"), ("einkauf", "Einkauf"), ("verkauf", "Verkauf")];
-    let types: Vec<_> = types.into_iter().chain(other.map(|other| (other, other))).collect();
     let schemes = schemes(tx, kontrakt)?;
     let input = |field: &Field<Kontrakt>| match field.name {
-        name @ "kontrakt_typ" => choice(request, name, field.said.label, types.iter().copied(), &typ),
+        name @ "kontrakt_typ" => choice(request, name, field.said.label, types(&typ), &typ),
         name @ "schema" => {
             let schemes = schemes.iter().map(|(nummer, words)| (nummer, words));
             choice(request, name, field.said.label, schemes, &or_blank(&kontrakt.schema))
@@ -143,6 +140,13 @@ fn form_fields(
         }
         (fields::groups(&[kontrakte::NOTIZEN], &asked, input))
     })
+}
+
+/// The kinds that a contract may have, including its own.
+fn types(own: &str) -> impl Iterator<Item = (&str, &str)> {
+    let known = [("", "nicht gesagt"), ("einkauf", "Einkauf"), ("verkauf", "Verkauf")];
+    let is_known = known.iter().any(|(typ, _)| *typ == own);
+    known.into_iter().chain((!is_known).then_some((own, own)))
 }
 
 /// The schemes that a contract may name, including its own.

@@ -14,7 +14,6 @@ use crate::leitstand::kit::{fields, frame};
 use crate::master::artikel;
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
-use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
 use crate::rules::day::DayTime;
@@ -26,16 +25,12 @@ const SUMMED_MAX: u32 = 500;
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kontrakte")?;
     let (auswahl, page) = (Auswahl::of(&query)?, lists::page_of(request));
-    if let Some(page) = list_file::asked(&query)? {
-        let found = kontrakte::find_page(&db.tx, &auswahl, page)?;
-        return Ok(list_file::Table::of(&found.rows)?.reply("kontrakte"));
+    if let Some(file) = kontrakte::as_file(&db.tx, &query, &auswahl)? {
+        return Ok(file);
     }
     let all = kontrakte::find_page(&db.tx, &auswahl, Page { limit: Some(SUMMED_MAX), offset: 0 })?;
     let (sums, found) = match all.count > i64::from(SUMMED_MAX) {
-        true => (
-            html! { p { "Summen gibt es für höchstens " (number(SUMMED_MAX)) " Kontrakte; bitte enger suchen." } },
-            kontrakte::find_page(&db.tx, &auswahl, page)?,
-        ),
+        true => (too_many_to_sum(), kontrakte::find_page(&db.tx, &auswahl, page)?),
         false => (sums(&all)?, of_page(all, page)),
     };
     let list = List {
@@ -66,6 +61,10 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Offen", |kontrakt| quantity(kontrakt, kontrakt.offen))
     })?;
     Ok(frame::page(request, "Kontrakte", body))
+}
+
+fn too_many_to_sum() -> Markup {
+    html! { p { "Summen gibt es für höchstens " (number(SUMMED_MAX)) " Kontrakte; bitte enger suchen." } }
 }
 
 /// The sums of contracts by unit; one without a unit is not counted.

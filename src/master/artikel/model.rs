@@ -5,11 +5,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::platform::db::record::record;
-use crate::platform::http::list_file::Tabular;
 use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, OneOf, Text};
 use crate::rules::error::{Checked, Hints};
-use crate::rules::field::{Typed, Value, said};
+use crate::rules::field::{Tabular, Typed, Value, said};
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;

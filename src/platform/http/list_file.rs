@@ -11,29 +11,12 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::listing::{LIST_BYTES_MAX, PageOf, too_long};
 use crate::rules::error::Checked;
-use crate::rules::field::{Declared, Value};
+use crate::rules::field::{Tabular, Value};
 use crate::rules::text::{is_executed, push_cell};
 
 /// The parameter of a list that can be had as a file.
 pub const FORMAT: Param =
     Param::new("format", ParamKind::OneOfOr(&["json", "csv"], "json"), "csv: alle Zeilen als Tabelle");
-
-/// A record as a row of a file.
-pub trait Tabular {
-    fn headings() -> Vec<&'static str>;
-
-    fn cells(&self) -> Vec<Value>;
-}
-
-impl<T: Declared> Tabular for T {
-    fn headings() -> Vec<&'static str> {
-        T::DECLARED.iter().map(|field| field.said.label).collect()
-    }
-
-    fn cells(&self) -> Vec<Value> {
-        T::DECLARED.iter().map(|field| (field.value)(self)).collect()
-    }
-}
 
 /// The rows of a list as UTF-8 with a byte order mark, separated by semicolons.
 pub struct Table<T> {

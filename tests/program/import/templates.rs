@@ -65,7 +65,8 @@ fn parts(path: &Path) -> Vec<(String, String)> {
 }
 
 /// Columns that contain lists, which a table cannot.
-const LISTS: [&str; 6] = ["positionen", "inputs", "outputs", "artikel", "grenzen", "schritte"];
+const LISTS: [&str; 7] =
+    ["positionen", "inputs", "outputs", "artikel", "grenzen", "schritte", "staffelpreise"];
 
 const NOTHING: &str = "0 neu, 0 geändert, 0 unverändert";
 
