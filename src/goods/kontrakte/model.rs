@@ -59,7 +59,7 @@ record! {
              keines.").group(KOPF),
         #[serde(skip)]
         schema_id: Option<Uuid> = mutable,
-        partner_name: Option<String> = "k.name" => said("Partner", "Name des Partners."),
+        partner_name: Option<String> = "k.name" => said("Partnername", "Name des Partners."),
         /// Delivered on this contract, in its unit: gesamtmenge_einheit, else that of the first article of
         /// its positions; null if there is neither, or if the goods do not convert to it (D21g).
         geliefert: Option<Quantity> = { None } => said("Geliefert",

@@ -51,7 +51,7 @@ record! {
         status: ArtikelStatus = mutable => said("Status", "Status des Datensatzes.").group(STAMM),
         chargenpflichtig: bool = mutable
             => said("Chargenpflichtig", "Ob der Artikel in Chargen geführt wird.").group(STAMM),
-        langtext: Option<String> = mutable => said("Beschreibung", "Langer Text.").long().group(TEXT),
+        langtext: Option<String> = mutable => said("Langtext", "Langer Text.").long().group(TEXT),
         gruppe: Option<String> = "g.name" => said("Gruppe", "Name der Artikelgruppe.")
             .headings("artikelgruppe warengruppe produktgruppe"),
     }

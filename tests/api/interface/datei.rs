@@ -28,10 +28,10 @@ fn filled(server: &Server) -> Client {
         "skonto_prozent": "2.5", "iban": "DE02120300000000202051", "gutschrift_vereinbart_am": "2026-07-01",
         "status": "gesperrt", "notizen": "ruft an"});
     mill.post("/api/v1/kunden", farm).is(201);
-    mill.post("/api/v1/kunden", json!({"kundennr": "L-2", "nachname_firma": "Müller"})).is(201);
+    let miller = mill.post("/api/v1/kunden", json!({"kundennr": "L-2", "nachname_firma": "Müller"})).id();
     let contract = json!({"kontrakt_nr": "V-1", "kontrakt_typ": "einkauf", "gueltig_von": "2026-07-01",
         "gueltig_bis": "2027-06-30", "gesamtmenge": "100.5", "gesamtmenge_einheit": "t", "erntejahr": 2026,
-        "notizen": "-5 % ab Mai"});
+        "partner_id": miller, "notizen": "-5 % ab Mai"});
     mill.post("/api/v1/kontrakte", contract).is(201);
     mill
 }
@@ -41,7 +41,7 @@ fn a_list_as_a_file_has_german_headings_and_cells_and_nothing_that_is_executed()
     let server = Server::start();
     let mill = filled(&server);
     let expected = "Nummer;Zweite Nummer;Bezeichnung;Zusatz;Einheit;Verkaufspreis netto (EUR);\
-        Einkaufspreis netto (EUR);Steuersatz (%);EAN;Status;Chargenpflichtig;Beschreibung;Gruppe;Bestand\r\n\
+        Einkaufspreis netto (EUR);Steuersatz (%);EAN;Status;Chargenpflichtig;Langtext;Gruppe;Bestand\r\n\
         '@x;;'s Korn;;;;;;;aktiv;nein;;;\r\n\
         W-1;007;'=1+1;\"Korn; lose\";t;1234,5678;0,0000;7,80;2000000130132;aktiv;ja;\
         \"Zeile 1\nZeile \"\"2\"\"\";Getreide;\r\n";
