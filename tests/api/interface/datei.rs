@@ -108,3 +108,22 @@ fn the_page_of_a_list_offers_what_its_filter_selects() {
         assert!(browser.get(&path).is(200).text.contains(&format!("{path}?format=csv")), "{list}");
     }
 }
+
+/// A label is ours, but it must not take a heading away that other programs use for something else.
+#[test]
+fn a_heading_of_another_program_means_what_it_meant() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    server.import(&mill, "artikel", "Artikelnr.;Beschreibung;VK;EK;Me\nB-1;Braugerste;1,5;1;dt\n");
+    let shown = mill.get("/api/v1/artikel?suche=braugerste").body["data"][0].clone();
+    let fields =
+        ["artikelnummer", "bezeichnung", "preis", "ep_netto", "einheit"].map(|name| shown[name].clone());
+    assert_eq!(fields, ["B-1", "Braugerste", "1.5000", "1.0000", "dt"].map(Value::from));
+    server.import(
+        &mill,
+        "kunden",
+        "Debitorennr;Firma;Strasse;PLZ;Ort;Land;Typ\n77;Hof;Weg 1;01234;Ulm;AT;Lieferant\n",
+    );
+    let shown = mill.get("/api/v1/kunden?kundennr=77").body["data"][0].clone();
+    assert_eq!((&shown["staat"], &shown["partner_typen"]), (&json!("AT"), &json!(["lieferant"])));
+}
