@@ -411,10 +411,11 @@ fn a_page_costs_no_more_where_hardly_a_row_fits() {
     );
     write("update audit set pfad = '/selten' where nr in (1 - 120000, 60000 - 120000)");
     let mut at = format!("/leitstand/f/{}/protokoll?pfad=%2Fselten", mill.tenant);
-    let mut seen = Vec::new();
+    let (mut seen, mut last) = (Vec::new(), String::new());
     for _ in 0..5 {
         let shown = browser.get(&at);
         seen.push(rows(&shown).len());
+        last.clone_from(&shown.text);
         if !shown.text.contains("rel=\"next\"") {
             break;
         }
@@ -422,5 +423,5 @@ fn a_page_costs_no_more_where_hardly_a_row_fits() {
         at = next_of(&shown);
     }
     write("delete from audit where nr <= 0");
-    assert_eq!(seen, [0, 1, 1]);
+    assert_eq!(seen, [0, 1, 1], "{last}");
 }
