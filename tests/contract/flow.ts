@@ -3,7 +3,7 @@ import { deepStrictEqual } from "node:assert";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api";
 
-const client = createClient<paths>({ baseUrl: process.env.BASE, headers: { "X-API-Key": process.env.KEY } });
+const client = createClient<paths, "application/json">({ baseUrl: process.env.BASE, headers: { "X-API-Key": process.env.KEY } });
 const PDF = "JVBERi0xLjQKJSVFT0YK";
 
 function expect(what: string, actual: unknown, expected: unknown): void {
