@@ -4,7 +4,7 @@
 // Each test binary uses only a part of this.
 #![allow(dead_code)]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -16,6 +16,16 @@ use ureq::http::{Method, Request};
 
 /// How long a server may take to start or to stop (docs/command-line.md: it finishes running requests).
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Reads once. A read of a socket with a timeout ends if the machine pauses (signal(7)); it is made again.
+pub fn read_once(mut from: impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    loop {
+        match from.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
 
 /// An empty folder in which the executable is run.
 pub struct Folder(TempDir);

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::process::{Client, Folder, Running};
+use crate::process::{Client, Folder, Running, read_once};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
@@ -55,7 +55,7 @@ fn head_of_answer(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
-        match stream.read(&mut byte) {
+        match read_once(&mut *stream, &mut byte) {
             Ok(1) => head.push(byte[0]),
             Ok(_) => break,
             Err(error) if error.kind() == ErrorKind::ConnectionReset => break,

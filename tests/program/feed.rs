@@ -2,12 +2,12 @@
 //! that wait at once.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::process::{Client, Folder};
+use crate::process::{Client, Folder, read_once};
 use serde_json::json;
 
 const PATH: &str = "/api/v1/aenderungen";
@@ -233,7 +233,7 @@ fn a_thousand_wait_and_cost_hardly_anything() {
     for (at, stream) in waiting.iter_mut().enumerate() {
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let mut answer = [0; 4096];
-        let read = stream.read(&mut answer).unwrap();
+        let read = read_once(stream, &mut answer).unwrap();
         let text = String::from_utf8_lossy(&answer[..read]);
         let id = made[usize::from(at < 750)].body["id"].as_str().unwrap();
         assert!(text.starts_with("HTTP/1.1 200") && text.contains(id), "{text}");

@@ -2,13 +2,13 @@
 //! (docs/command-line.md, serve).
 
 use std::collections::BTreeSet;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::process::{Client, Folder, Running};
+use crate::process::{Client, Folder, Running, read_once};
 use serde_json::{Value, json};
 
 /// How long an answer or an end may take.
@@ -38,7 +38,7 @@ impl Wire {
     /// Reads more; returns false at the end of the connection.
     fn more(&mut self) -> bool {
         let mut buffer = [0u8; 4096];
-        match self.stream.read(&mut buffer) {
+        match read_once(&self.stream, &mut buffer) {
             Ok(count) => {
                 self.read.extend(&buffer[..count]);
                 count > 0
@@ -83,9 +83,7 @@ impl Wire {
     /// Whether anything comes within a short while.
     fn is_silent(&mut self) -> bool {
         self.stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-        let silent = self
-            .stream
-            .read(&mut [0u8; 1])
+        let silent = read_once(&self.stream, &mut [0u8; 1])
             .is_err_and(|error| [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()));
         self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
         silent

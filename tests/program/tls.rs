@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::process::Folder;
+use crate::process::{Folder, read_once};
 use crate::programs::needs;
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::Value;
@@ -130,9 +130,9 @@ fn who_never_finishes_the_handshake_is_closed() {
     let folder = Folder::new();
     folder.result(&["tls", "self-signed", "--name", "waage.local"]);
     let server = serve(&folder, 1);
-    let mut silent = TcpStream::connect(("127.0.0.1", server.1)).unwrap();
+    let silent = TcpStream::connect(("127.0.0.1", server.1)).unwrap();
     silent.set_read_timeout(Some(PATIENCE)).unwrap();
-    let closed = match silent.read(&mut [0; 16]) {
+    let closed = match read_once(&silent, &mut [0; 16]) {
         Ok(length) => length == 0,
         Err(error) => error.kind() == ErrorKind::ConnectionReset,
     };

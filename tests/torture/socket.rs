@@ -1,10 +1,12 @@
 //! HTTP over a raw socket: a request cut off at any byte, an answer that is not read, or read byte by byte.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::Value;
+
+use crate::process::read_once;
 
 /// How long to wait for any answer of a server, or for its close.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,7 +60,7 @@ impl Raw {
     fn more(&mut self, most: usize) -> bool {
         let mut buffer = [0; 16_384];
         let most = most.min(buffer.len());
-        let read = self.stream.read(&mut buffer[..most]).unwrap_or(0);
+        let read = read_once(&self.stream, &mut buffer[..most]).unwrap_or(0);
         self.read.extend(&buffer[..read]);
         read > 0
     }

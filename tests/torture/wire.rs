@@ -1,10 +1,10 @@
 //! Bytes on a socket: requests that no ordinary client sends, and answers byte for byte.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use crate::process::Running;
+use crate::process::{Running, read_once};
 
 /// How long an answer or an end may take before it counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -89,7 +89,7 @@ impl Wire {
     /// Reads more; returns false at the end of the connection.
     fn more(&mut self) -> Result<bool, String> {
         let mut buffer = [0u8; 16_384];
-        match self.stream.read(&mut buffer) {
+        match read_once(&self.stream, &mut buffer) {
             Ok(count) => {
                 self.read.extend(&buffer[..count]);
                 Ok(count > 0)

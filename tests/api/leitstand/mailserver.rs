@@ -182,7 +182,7 @@ fn line(stream: &mut dyn Stream) -> Option<String> {
     let mut line = Vec::new();
     let mut byte = [0];
     while !line.ends_with(b"\r\n") {
-        if !matches!(stream.read(&mut byte), Ok(1)) {
+        if stream.read_exact(&mut byte).is_err() {
             return None;
         }
         line.push(byte[0]);

@@ -1,6 +1,6 @@
 //! Requests that wait for a change (D28).
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,11 @@ fn answer(stream: &mut TcpStream) -> (u16, Value) {
     let mut text = Vec::new();
     let mut part = [0; 4096];
     loop {
-        let read = stream.read(&mut part).unwrap();
+        let read = match stream.read(&mut part) {
+            // A pause of the machine ends a read with a timeout (signal(7)).
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read.unwrap(),
+        };
         text.extend_from_slice(&part[..read]);
         let shown = String::from_utf8_lossy(&text).into_owned();
         if let Some((head, body)) = shown.split_once("\r\n\r\n")
