@@ -98,8 +98,22 @@ pub fn push_cell(text: &mut String, cell: &str) {
     text.push('"');
 }
 
+/// Returns a text as a cell of a spreadsheet: one that its program would execute, or whose first character it would
+/// take for its own mark of a text, gets an apostrophe in front (D39).
+pub fn marked(text: String) -> String {
+    if is_executed(&text) || unmarked(&text).is_some() { format!("'{text}") } else { text }
+}
+
+/// Returns what follows the apostrophe that marks a cell as a text; `None` if its first character is its own. Takes
+/// back what [`marked`] added, and also the mark that people type in front of digits.
+pub fn unmarked(cell: &str) -> Option<&str> {
+    let rest = cell.strip_prefix('\'')?;
+    let own = rest.trim_start_matches('\'');
+    (is_executed(own) || own.starts_with(|c: char| c.is_ascii_digit())).then_some(rest)
+}
+
 /// Whether a spreadsheet program takes the text of a cell for a formula or a command.
-pub fn is_executed(text: &str) -> bool {
+fn is_executed(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 

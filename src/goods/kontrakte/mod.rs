@@ -164,9 +164,7 @@ fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// Returns the contracts as a file, if the request asks for one.
 pub fn as_file(tx: &Tx<'_>, query: &Query, auswahl: &Auswahl<'_>) -> Result<Option<Reply>> {
-    let Some(page) = list_file::asked(query)? else { return Ok(None) };
-    let found = find_page(tx, auswahl, page)?;
-    Ok(Some(list_file::Table::of(&found.rows)?.reply("kontrakte")))
+    list_file::asked(query, "kontrakte", |page| list_file::Table::of(&find_page(tx, auswahl, page)?.rows))
 }
 
 /// Returns contracts with their positions and delivered quantities.

@@ -16,7 +16,6 @@ use crate::master::kunden::{self, Kunde};
 use crate::master::laender::name_de;
 use crate::papers::blatt::numbers::iban;
 use crate::platform::failure::Result;
-use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
@@ -29,8 +28,8 @@ const ROLLEN: [(&str, &str); 3] =
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kunden")?;
     let auswahl = kunden::Auswahl::of(&query)?;
-    if let Some(page) = list_file::asked(&query)? {
-        return Ok(kunden::list::<list_file::Table<Kunde>>(&db.tx, &auswahl, page)?.reply("partner"));
+    if let Some(file) = kunden::as_file(&db.tx, &query, &auswahl)? {
+        return Ok(file);
     }
     let found = kunden::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {

@@ -28,6 +28,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
 use crate::platform::http::list_file;
 use crate::platform::http::param::Param;
+use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
@@ -120,11 +121,16 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auswahl = Auswahl::of(&call.query)?;
-    if let Some(page) = list_file::asked(&call.query)? {
-        return Ok(list::<list_file::Table<ArtikelZeile>>(tx, &auswahl, page)?.reply("artikel"));
+    if let Some(file) = as_file(tx, &call.query, &auswahl)? {
+        return Ok(file);
     }
     let (page, cut) = call.query.page()?;
     Ok(Reply::list(list(tx, &auswahl, page)?, cut))
+}
+
+/// Returns the articles as a file, if the request asks for one.
+pub fn as_file(tx: &Tx<'_>, query: &Query, auswahl: &Auswahl<'_>) -> Result<Option<Reply>> {
+    list_file::asked(query, "artikel", |page| list::<list_file::Table<ArtikelZeile>>(tx, auswahl, page))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

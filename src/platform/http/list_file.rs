@@ -10,9 +10,8 @@ use crate::platform::db::record::Record;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::listing::{LIST_BYTES_MAX, PageOf, too_long};
-use crate::rules::error::Checked;
 use crate::rules::field::{Tabular, Value};
-use crate::rules::text::{is_executed, push_cell};
+use crate::rules::text::{marked, push_cell};
 
 /// The parameter of a list that can be had as a file.
 pub const FORMAT: Param =
@@ -24,13 +23,19 @@ pub struct Table<T> {
     rows: PhantomData<T>,
 }
 
-/// Returns the part of a list that a request wants as a file: all rows unless it says otherwise. `None`: it wants no file.
-pub fn asked(query: &Query) -> Checked<Option<Page>> {
+/// Returns the list as a file of this name if the request asks for one. The file has all rows unless the request says
+/// which; `read` reads them.
+pub fn asked<T: Tabular>(
+    query: &Query,
+    name: &str,
+    read: impl FnOnce(Page) -> Result<Table<T>>,
+) -> Result<Option<Reply>> {
     if query.one_of(FORMAT.name)? != Some("csv") {
         return Ok(None);
     }
-    let (page, _) = query.page()?;
-    Ok(Some(if query.has("limit") { page } else { Page { limit: None, ..page } }))
+    let (page, cut) = query.page()?;
+    let page = if query.has("limit") { page } else { Page { limit: None, ..page } };
+    Ok(Some(Reply::csv(name, read(page)?.text.into_bytes()).with_cut_limit(cut)))
 }
 
 impl<T: Tabular> Table<T> {
@@ -60,11 +65,6 @@ impl<T: Tabular> Table<T> {
         }
         self.text.push_str("\r\n");
     }
-
-    /// The answer: a file of this name.
-    pub fn reply(self, name: &str) -> Reply {
-        Reply::csv(name, self.text.into_bytes())
-    }
 }
 
 impl<T: Record + Tabular> PageOf<T> for Table<T> {
@@ -79,21 +79,17 @@ impl<T: Record + Tabular> PageOf<T> for Table<T> {
     }
 }
 
-/// A cell as a German spreadsheet program reads it. A text that such a program would execute gets an apostrophe in
-/// front, which an import takes off.
+/// A cell as a German spreadsheet program reads it.
 fn cell(value: Value) -> String {
     let german = |number: String| number.replace('.', ",");
     match value {
         Value::Empty => String::new(),
-        Value::Text(text) if is_executed(&text) => format!("'{text}"),
-        Value::Text(text) => text,
+        Value::Text(text) => marked(text),
         Value::Price(number) => german(number.to_string()),
         Value::Percent(number) => german(number.to_string()),
         Value::Decimal(number) => german(number.to_string()),
-        Value::Money(number) => german(number.to_string()),
         Value::Integer(number) => number.to_string(),
         Value::YesNo(is_so) => if is_so { "ja" } else { "nein" }.to_owned(),
         Value::Day(day) => day.german(),
-        Value::Instant(instant) => instant.german(),
     }
 }

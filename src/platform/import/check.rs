@@ -166,7 +166,7 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
         let row = rows.row(at);
         let mut found = Vec::new();
         if rows.decimal.is_some() {
-            found.extend(doubtful(&row));
+            found.extend(doubtful(&rows.written(at)));
         }
         if let Err(refusal) = (kind.check)(&row, &mut rows.at(&mut Hints::default())) {
             found.extend(of_cells(*refusal));

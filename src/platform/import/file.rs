@@ -22,7 +22,7 @@ use crate::platform::db::file::german::in_german;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, Decimal, Numbers};
 use crate::rules::error::Hints;
-use crate::rules::text::shown;
+use crate::rules::text::{shown, unmarked};
 
 /// Largest file on the command line, in bytes: a file that is not a spreadsheet is no longer than its table.
 const FILE_BYTES_MAX: u64 = COMMAND_TABLE_BYTES_MAX as u64;
@@ -175,6 +175,12 @@ impl Rows {
 
     /// Returns a row as a JSON object. Cells of a table are strings; numbers of a spreadsheet are numbers.
     pub fn row(&self, at: usize) -> Json<'_> {
+        let row = self.written(at);
+        if self.table.is_some() { without_marks(row) } else { row }
+    }
+
+    /// Like [`Self::row`], with the apostrophes that mark the cells of a table as texts.
+    pub fn written(&self, at: usize) -> Json<'_> {
         let Some(text) =
             self.rows.get(at).and_then(|place| self.text.get(place.start as usize..place.end as usize))
         else {
@@ -285,6 +291,20 @@ fn value(cell: Cow<'_, str>) -> Json<'_> {
         Cow::Borrowed(text) if text.starts_with(NUMBER) => Json::Number(text.trim_start_matches(NUMBER)),
         cell => Json::String(cell),
     }
+}
+
+/// Takes the apostrophes off that mark the cells of a table as texts (D39).
+fn without_marks(mut row: Json<'_>) -> Json<'_> {
+    if let Json::Object(cells) = &mut row {
+        for (_, cell) in cells {
+            if let Json::String(text) = cell
+                && let Some(rest) = unmarked(text)
+            {
+                *text = Cow::Owned(rest.to_owned());
+            }
+        }
+    }
+    row
 }
 
 /// Collects the elements of an array, one after another.

@@ -118,7 +118,7 @@ impl Default for Names {
 impl Names {
     fn aliases_of(&self, field: &str) -> impl Iterator<Item = &'static str> {
         let shared = || ALIASES.iter().find(|(name, _)| *name == field).map_or("", |(_, words)| words);
-        let words = (self.said)(field).map_or_else(shared, |said| said.headings);
+        let words = (self.said)(field).map_or_else(shared, |said| said.aliases);
         words.split_whitespace()
     }
 

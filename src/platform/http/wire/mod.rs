@@ -23,7 +23,6 @@ use super::json::Json;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, HintCode, Refusals};
-use crate::rules::text::is_executed;
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 /// Longest text of an ordinary field, in characters (D18).
@@ -276,8 +275,7 @@ pub fn read_text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
         Json::Number(digits) if at.is_tabular() => *digits,
         _ => return at.refuse(Code::FeldUngueltig, "Hier wird ein Text in Anführungszeichen erwartet."),
     };
-    let text = if at.is_tabular() { without_apostrophe(text.trim()) } else { text.trim() };
-    let text = text.replace("\r\n", "\n");
+    let text = text.trim().replace("\r\n", "\n");
     if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
         return at.refuse(Code::FeldUngueltig, "Der Text enthält Steuerzeichen. Bitte entfernen.");
     }
@@ -285,12 +283,6 @@ pub fn read_text(json: &Json<'_>, at: &At<'_>, max: usize) -> Checked<String> {
         return at.refuse(Code::TextZuLang, format!("Der Text ist länger als {max} Zeichen. Bitte kürzen."));
     }
     Ok(text)
-}
-
-/// Takes off the apostrophe that marks the content of a cell as text for spreadsheet programs (D39).
-fn without_apostrophe(cell: &str) -> &str {
-    let is_marked = |rest: &&str| is_executed(rest) || rest.starts_with(|c: char| c.is_ascii_digit());
-    cell.strip_prefix('\'').filter(is_marked).unwrap_or(cell)
 }
 
 impl FromJson for bool {
