@@ -4,7 +4,8 @@
 //! # The map
 //!
 //! A group uses only groups above it, and a room of a group only rooms above it in the `mod.rs` of the group;
-//! `tests/project/architecture.rs` checks both. The head of each group says what is in it, what is not, and where to begin.
+//! `tests/project/architecture.rs` checks both. The head of each group says what is in it, what is not, and where to
+//! begin.
 //!
 //! | group | what it is for |
 //! |---|---|

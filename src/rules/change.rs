@@ -30,6 +30,14 @@ impl<T> Change<T> {
         }
     }
 
+    /// Returns the value that is set, unless the record has it already: equal values are not asked about (D39).
+    pub fn other_than(&self, old: Option<&T>) -> Option<&T>
+    where
+        T: PartialEq,
+    {
+        self.get().filter(|new| Some(*new) != old)
+    }
+
     pub fn is_keep(&self) -> bool {
         matches!(self, Change::Keep)
     }

@@ -197,12 +197,6 @@ impl DayTime {
 impl Instant {
     pub const MILLIS_PER_DAY: i64 = 86_400_000;
 
-    /// `DD.MM.YYYY HH:MM` on the clocks of Berlin.
-    pub fn german(self) -> String {
-        let minute = self.minute_in_berlin();
-        format!("{} {:02}:{:02}", Day::in_berlin(self).german(), minute / 60, minute % 60)
-    }
-
     /// Minutes since midnight on the clocks of Berlin.
     pub fn minute_in_berlin(self) -> u32 {
         let time = BERLIN.to_datetime(self.timestamp()).time();

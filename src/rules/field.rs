@@ -2,10 +2,10 @@
 //! histories and files read it there.
 
 use super::choice::Choice;
-use super::day::{Day, DayTime, Instant};
-use super::fixed::{Money, Percent, Price, Quantity};
+use super::day::{Day, DayTime};
+use super::fixed::{Percent, Price, Quantity};
 
-/// What is said of a field, built at compile time: `said("Zusatz", "Zweite Bezeichnung.").headings("zusatz")`.
+/// What is said of a field, built at compile time: `said("Zusatz", "Zweite Bezeichnung.").aliases("zusatz")`.
 #[derive(Debug, Clone, Copy)]
 pub struct Said {
     /// In forms, tables, histories and files.
@@ -15,7 +15,7 @@ pub struct Said {
     /// A sentence for the description of the interface and for templates of imports.
     pub meaning: &'static str,
     /// Headings of other programs that mean the field, as `platform::import::header` compares them.
-    pub headings: &'static str,
+    pub aliases: &'static str,
     /// The part of the form that asks for it; none: the form does not, or asks in its own way.
     pub group: Option<&'static str>,
     /// The type of its input in a browser, if it is a line of text.
@@ -40,7 +40,7 @@ pub const fn said(label: &'static str, meaning: &'static str) -> Said {
         label,
         hint: "",
         meaning,
-        headings: "",
+        aliases: "",
         group: None,
         input: "text",
         is_long: false,
@@ -53,8 +53,8 @@ impl Said {
         Said { hint, ..self }
     }
 
-    pub const fn headings(self, headings: &'static str) -> Said {
-        Said { headings, ..self }
+    pub const fn aliases(self, aliases: &'static str) -> Said {
+        Said { aliases, ..self }
     }
 
     pub const fn group(self, group: &'static str) -> Said {
@@ -120,7 +120,6 @@ pub enum Kind {
     Integer,
     YesNo,
     Day,
-    Instant,
     /// One of these texts; `true`: or none.
     Choice(&'static [&'static str], bool),
 }
@@ -133,11 +132,9 @@ pub enum Value {
     Price(Price),
     Percent(Percent),
     Decimal(Quantity),
-    Money(Money),
     Integer(i64),
     YesNo(bool),
     Day(Day),
-    Instant(Instant),
 }
 
 /// A type that a declared field may have.
@@ -165,12 +162,10 @@ typed! {
     Price, Price, price => Value::Price(*price);
     Percent, Percent, percent => Value::Percent(*percent);
     Quantity, Decimal, quantity => Value::Decimal(*quantity);
-    Money, Decimal, money => Value::Money(*money);
     i64, Integer, number => Value::Integer(*number);
     bool, YesNo, is_so => Value::YesNo(*is_so);
     Day, Day, day => Value::Day(*day);
     DayTime, Day, day => Value::Day(day.0);
-    Instant, Instant, instant => Value::Instant(*instant);
 }
 
 impl<T: Typed> Typed for Option<T> {

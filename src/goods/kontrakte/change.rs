@@ -161,14 +161,17 @@ fn position(tx: &WriteTx<'_>, known: &[Position], last: &mut i64, sent: Position
     })
 }
 
-/// Adds hints for prices far from those of their articles, and for an end in the past.
+/// Adds hints for new prices far from those of their articles, and for a new end in the past.
 fn hint_doubts(tx: &Tx<'_>, old: Option<&Kontrakt>, new: &Kontrakt, hints: &mut Hints) -> Result<()> {
     let old_end = old.and_then(|old| old.gueltig_bis);
     let is_over = new.gueltig_bis.is_some_and(|bis| bis.0 < tx.today()) && new.gueltig_bis != old_end;
     if is_over && !new.erledigt {
         hints.add_field(HintCode::WertFraglich, "gueltig_bis", "Der Kontrakt ist damit schon abgelaufen.");
     }
-    for (at, position) in new.positionen.iter().enumerate() {
+    let terms = |kontrakt: &Kontrakt| (kontrakt.kontrakt_typ.clone(), kontrakt.gesamtmenge_einheit.clone());
+    let old = old.filter(|old| terms(old) == terms(new));
+    let is_new = |position: &Position| old.is_none_or(|old| !old.positionen.contains(position));
+    for (at, position) in new.positionen.iter().enumerate().filter(|(_, position)| is_new(position)) {
         if let Some(usual) = doubt(tx, new, position)? {
             let message = format!("Für den Artikel gilt sonst {usual} EUR. Bitte Preis und Einheit prüfen.");
             hints.add_field(HintCode::WertFraglich, format!("positionen[{at}].preis"), message);
@@ -198,6 +201,9 @@ fn doubt(tx: &Tx<'_>, kontrakt: &Kontrakt, position: &Position) -> Result<Option
 /// Stores a contract with its positions and records the changes in its history; returns whether anything
 /// changed.
 pub fn store(tx: &WriteTx<'_>, old: Option<&Kontrakt>, new: &Kontrakt, hints: &mut Hints) -> Result<bool> {
+    if old == Some(new) {
+        return Ok(false);
+    }
     check_days(new)?;
     check_scheme(tx, old, new)?;
     hint_doubts(tx, old, new, hints)?;

@@ -19,38 +19,40 @@ record! {
     pub struct Kontrakt in kontrakt as v {
         id: Uuid = fixed,
         kontrakt_nr: String = mutable => said("Nummer", "Nummer des Kontrakts.")
-            .headings("kontraktnummer kontrakt vertragsnummer vertragsnr vertrag nr nummer")
+            .aliases("kontraktnummer kontrakt vertragsnummer vertragsnr vertrag nr nummer")
             .group(KOPF),
         kontrakt_typ: Option<String> = mutable => said("Art", "Art des Kontrakts.")
-            .headings("typ art vertragsart")
+            .aliases("typ art vertragsart")
             .group(KOPF),
         partner_id: Option<Uuid> = mutable,
         gueltig_von: Option<DayTime> = mutable => said("Gültig von", "Erster Tag der Gültigkeit.")
-            .headings("von ab beginn gueltigab startdatum")
+            .aliases("von ab beginn gueltigab startdatum")
             .group(KOPF),
         gueltig_bis: Option<DayTime> = mutable => said("Gültig bis", "Letzter Tag der Gültigkeit.")
-            .headings("bis ende ablauf ablaufdatum enddatum")
+            .aliases("bis ende ablauf ablaufdatum enddatum")
             .group(KOPF),
         erfassungsdatum: Option<DayTime> = mutable => said("Geschlossen am", "Tag der Erfassung.")
-            .headings("datum vertragsdatum kontraktdatum")
+            .aliases("datum vertragsdatum kontraktdatum")
             .group(KOPF),
         gesamtmenge: Option<Quantity> = mutable => said("Vereinbarte Menge", "Vereinbarte Menge.")
-            .headings("menge kontraktmenge vertragsmenge")
+            .aliases("menge kontraktmenge vertragsmenge")
             .group(KOPF),
         gesamtmenge_einheit: Option<String> = mutable
             => said("Einheit", "Einheit der vereinbarten Menge.").hint("t, dt, kg")
-            .headings("einheit me mengeneinheit")
+            .aliases("einheit me mengeneinheit")
             .group(KOPF),
         mengenart: Option<String> = mutable
             => said("Menge ist", "Art der Mengenvereinbarung.").hint("circa, genau").group(KOPF),
-        paritat: Option<String> = mutable => said("Parität", "Parität.").headings("paritaet lieferbedingung").group(KOPF),
-        zahlungsbedingung: Option<String> = mutable => said("Zahlungsbedingung", "Zahlungsbedingung.")
-            .headings("zahlungsbedingungen")
+        paritat: Option<String> = mutable => said("Parität", "Parität.")
+            .aliases("paritaet lieferbedingung")
             .group(KOPF),
-        erntejahr: Option<i64> = mutable => said("Erntejahr", "Erntejahr.").headings("ernte").group(KOPF),
+        zahlungsbedingung: Option<String> = mutable => said("Zahlungsbedingung", "Zahlungsbedingung.")
+            .aliases("zahlungsbedingungen")
+            .group(KOPF),
+        erntejahr: Option<i64> = mutable => said("Erntejahr", "Erntejahr.").aliases("ernte").group(KOPF),
         erledigt: bool = mutable => said("Erledigt", "Ob der Kontrakt erledigt ist.").group(KOPF),
         notizen: Option<String> = mutable => said("Notizen", "Freier Text.")
-            .headings("notiz bemerkung bemerkungen anmerkung anmerkungen")
+            .aliases("notiz bemerkung bemerkungen anmerkung anmerkungen")
             .group(NOTIZEN).long(),
         referenz: Option<String> = mutable => said("Referenz", "Referenz des Partners.").group(KOPF),
         /// Number of the scheme by which its goods are settled (D29b); null if none.
@@ -67,7 +69,8 @@ record! {
              sie sich nicht vergleichen lässt."),
         /// gesamtmenge, else the sum of the positions, minus geliefert; negative if more was delivered.
         offen: Option<Quantity> = { None } => said("Offen",
-            "Vereinbarte Menge (sonst die Summe der Positionen) ohne das Gelieferte; negativ, wenn mehr geliefert wurde."),
+            "Vereinbarte Menge (sonst die Summe der Positionen) ohne das Gelieferte; negativ, wenn mehr geliefert \
+             wurde."),
         /// Quantity that live settlements paid at its price (D29g), in its unit; null if that is not a unit
         /// of weight.
         abgerechnet: Option<Quantity> = { None } => said("Mit Annahmescheinen abgerechnet",

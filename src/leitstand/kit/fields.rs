@@ -4,9 +4,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value as Json, json};
 
 use super::page::PageRequest;
-use super::parts::{
-    amount, choice, field, json_number, lines, moment, number, plain, plain_price, price, yes_or_no,
-};
+use super::parts::{amount, choice, field, json_number, lines, plain, plain_price, price, yes_or_no};
 use crate::rules::day::Day;
 use crate::rules::field::{Declared, Field, Kind, Value, When};
 
@@ -31,7 +29,7 @@ fn percent(share: impl std::fmt::Display) -> String {
 }
 
 /// A value as people read it; blank without one.
-pub fn in_words(kind: Kind, value: Value) -> String {
+fn in_words(kind: Kind, value: Value) -> String {
     match value {
         Value::Empty => String::new(),
         Value::Text(text) if matches!(kind, Kind::Choice(..)) => wording(&text).to_owned(),
@@ -39,11 +37,9 @@ pub fn in_words(kind: Kind, value: Value) -> String {
         Value::Price(found) => price(found),
         Value::Percent(found) => percent(found),
         Value::Decimal(found) => amount(found),
-        Value::Money(found) => number(found),
         Value::Integer(found) => found.to_string(),
         Value::YesNo(is_so) => yes_or_no(is_so),
         Value::Day(day) => day.german(),
-        Value::Instant(instant) => moment(instant),
     }
 }
 
@@ -53,7 +49,6 @@ fn typed(value: Value) -> String {
         Value::Price(found) => plain_price(found),
         Value::Percent(found) => plain(found),
         Value::Decimal(found) => plain(found),
-        Value::Money(found) => plain(found),
         Value::Day(day) => day.to_string(),
         Value::Text(text) => text,
         other => in_words(Kind::Text, other),
@@ -79,11 +74,10 @@ pub fn asked<R: Declared>(record: Option<&R>) -> impl Iterator<Item = &'static F
 /// The input of a field, with the value that was typed, else that of the record.
 pub fn input<R>(request: &PageRequest, Field { name, said, kind, value }: &Field<R>, record: &R) -> Markup {
     let value = typed(value(record));
-    let label = match said.hint {
+    let label = &match said.hint {
         "" => said.label.to_owned(),
         hint => format!("{} ({hint})", said.label),
     };
-    let label = &label;
     match kind {
         Kind::Text if said.is_long => lines(request, name, label, &value),
         Kind::Choice(texts, is_optional) => {

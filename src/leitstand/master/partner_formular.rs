@@ -17,11 +17,6 @@ use crate::rules::choice::Choice;
 use crate::rules::field::Field;
 use crate::rules::stammdaten::PartnerTyp;
 
-/// What a new partner has unless somebody says otherwise (specification).
-fn preset() -> Kunde {
-    Kunde { staat: "DE".to_owned(), zahlungsziel_tage: Some(30), ..Kunde::default() }
-}
-
 pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let form = form(request, form_fields(request, None), "Anlegen", false);
     Ok(frame::page(request, "Neuer Partner", with_way_back(form, request.of_firma("partner"))))
@@ -52,7 +47,7 @@ pub fn change(request: &PageRequest) -> Result<FirmaChange> {
 fn form_fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
     let asked: Vec<_> = fields::asked(kunde).collect();
     let names: Vec<&str> = asked.iter().map(|field| field.name).chain([ROLLEN]).collect();
-    let preset = preset();
+    let preset = kunden::preset();
     let shown = kunde.unwrap_or(&preset);
     let input = |field: &Field<Kunde>| match field.name {
         "staat" => {

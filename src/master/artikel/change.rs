@@ -51,10 +51,10 @@ pub fn change(
 }
 
 fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hints) -> Result<Artikel> {
-    if let Some(satz) = change.mwst_satz.get() {
+    if let Some(satz) = change.mwst_satz.other_than(old.mwst_satz.as_ref()) {
         steuersaetze::hint_unknown(&steuersaetze::all(tx)?, *satz, hints);
     }
-    if change.ean.get().is_some_and(|ean| !is_gtin(ean)) {
+    if change.ean.other_than(old.ean.as_ref()).is_some_and(|ean| !is_gtin(ean)) {
         let message = "Die Prüfziffer der EAN stimmt nicht, oder es ist keine. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, "ean", message);
     }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
-use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, OneOf, Text};
+use crate::platform::http::wire::{Int, Liste, LongText, NotNegative, OneOf, Spelled, Text};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::field::{Tabular, Typed, Value, said};
 use crate::rules::fixed::{Percent, Price, Quantity};
@@ -20,32 +20,33 @@ record! {
     pub struct Artikel in artikel as a {
         id: Uuid = fixed,
         artikelnummer: String = mutable => said("Nummer", "Artikelnummer.")
-            .headings("artikelnr artnr artikelno artikelcode materialnummer materialnr produktnummer produktnr \
+            .aliases("artikelnr artnr artikelno artikelcode materialnummer materialnr produktnummer produktnr \
                 sachnummer nr nummer")
             .group(STAMM),
         artikelnr: Option<String> = mutable => said("Zweite Nummer", "Zweite, kurze Artikelnummer.")
             .group(STAMM),
         bezeichnung: String = mutable => said("Bezeichnung", "Bezeichnung.")
-            .headings("artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung bezeichnung1")
+            .aliases("artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung \
+                bezeichnung1")
             .group(STAMM),
         bezeichnung2: Option<String> = mutable => said("Zusatz", "Zweite Bezeichnung.")
-            .headings("zusatz zusatzbezeichnung")
+            .aliases("zusatz zusatzbezeichnung")
             .group(STAMM),
         einheit: Option<String> = mutable => said("Einheit", "Einheit, in der der Artikel geführt wird.")
-            .headings("me mengeneinheit einh")
+            .aliases("me mengeneinheit einh")
             .group(STAMM),
         preis: Option<Price> = mutable => said("Verkaufspreis netto (EUR)", "Verkaufspreis netto je Einheit.")
-            .headings("verkaufspreis vk vkpreis vknetto verkaufspreisnetto nettopreis preisnetto preiseur preiseuro \
+            .aliases("verkaufspreis vk vkpreis vknetto verkaufspreisnetto nettopreis preisnetto preiseur preiseuro \
                 listenpreis")
             .group(PREISE),
         ep_netto: Option<Price> = mutable => said("Einkaufspreis netto (EUR)", "Einkaufspreis netto je Einheit.")
-            .headings("einkaufspreis ek ekpreis eknetto einkaufspreisnetto")
+            .aliases("einkaufspreis ek ekpreis eknetto einkaufspreisnetto")
             .group(PREISE),
         mwst_satz: Option<Percent> = mutable => said("Steuersatz (%)", "Steuersatz in Prozent.")
-            .headings("mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz")
+            .aliases("mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz")
             .group(PREISE),
         ean: Option<String> = mutable => said("EAN", "EAN.")
-            .headings("gtin barcode eancode eannummer eannr")
+            .aliases("gtin barcode eancode eannummer eannr")
             .group(STAMM),
         artikelgruppe_id: Option<i64> = mutable,
         status: ArtikelStatus = mutable => said("Status", "Status des Datensatzes.").group(STAMM),
@@ -53,7 +54,7 @@ record! {
             => said("Chargenpflichtig", "Ob der Artikel in Chargen geführt wird.").group(STAMM),
         langtext: Option<String> = mutable => said("Langtext", "Langer Text.").long().group(TEXT),
         gruppe: Option<String> = "g.name" => said("Gruppe", "Name der Artikelgruppe.")
-            .headings("artikelgruppe warengruppe produktgruppe"),
+            .aliases("artikelgruppe warengruppe produktgruppe"),
     }
 }
 
@@ -111,7 +112,7 @@ eingabe! {
         mwst_satz: Percent,
         ean: Text,
         artikelgruppe_id: Int<1, { i32::MAX as i64 }>,
-        gruppe: Text,
+        gruppe: Spelled,
         status: OneOf<ArtikelStatus>,
         chargenpflichtig: bool,
         staffelpreise: Liste<StaffelEingabe, TIERS_MAX>,

@@ -39,18 +39,18 @@ pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> R
     Ok(kunde)
 }
 
-/// A new partner with all defaults (specification; D18).
-fn blank(tx: &WriteTx<'_>) -> Kunde {
+/// What a new partner has unless somebody says otherwise (specification; D18).
+pub fn preset() -> Kunde {
     Kunde {
-        id: tx.new_id(),
         staat: DEFAULT_COUNTRY.to_owned(),
         partner_typen: PartnerTypen::DEFAULT,
         zahlungsziel_tage: Some(DEFAULT_PAYMENT_DAYS),
-        created_at: tx.now(),
-        updated_at: tx.now(),
-        version: 1,
         ..Kunde::default()
     }
+}
+
+fn blank(tx: &WriteTx<'_>) -> Kunde {
+    Kunde { id: tx.new_id(), created_at: tx.now(), updated_at: tx.now(), version: 1, ..preset() }
 }
 
 /// Changes the fields that were sent; null clears a field (specification, PUT /kunden/{id}; D18).
@@ -71,10 +71,14 @@ pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
 }
 
 pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
-    hint_doubtful(&change, hints);
+    hint_doubtful(&old, &change, hints);
     let staat = staat(change.staat, change.land, old.staat)?;
     let is_in_eu = laender::gebiet(&staat) != Gebiet::Drittland;
-    if change.ust_id.get().is_some_and(|ust_id| is_doubtful_ust_id(ust_id, is_in_eu)) {
+    if change
+        .ust_id
+        .other_than(old.ust_id.as_ref())
+        .is_some_and(|ust_id| is_doubtful_ust_id(ust_id, is_in_eu))
+    {
         let message = "Die USt-IdNr. hat nicht die Form ihres Landes, etwa DE123456789. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, "ust_id", message);
     }
@@ -132,16 +136,14 @@ fn names(
     Ok((name, nachname_firma))
 }
 
-/// Adds a hint for each value that cannot be valid; the value is stored unchanged.
-fn hint_doubtful(change: &KundeChange, hints: &mut Hints) {
-    let is_doubtful =
-        |sent: &Change<String>, can_be: fn(&str) -> bool| sent.get().is_some_and(|text| !can_be(text));
-    if is_doubtful(&change.iban, is_iban) {
-        let is_typed_wrong = change.iban.get().is_some_and(|iban| has_wrong_check_digits(iban));
+/// Adds a hint for each new value that cannot be valid; the value is stored unchanged.
+fn hint_doubtful(old: &Kunde, change: &KundeChange, hints: &mut Hints) {
+    if let Some(iban) = change.iban.other_than(old.iban.as_ref()).filter(|iban| !is_iban(iban)) {
+        let is_typed_wrong = has_wrong_check_digits(iban);
         let message = if is_typed_wrong { WRONG_IBAN } else { "Die IBAN kann nicht stimmen. Bitte prüfen." };
         hints.add_field(HintCode::WertFraglich, "iban", message);
     }
-    if is_doubtful(&change.email, is_email) {
+    if change.email.other_than(old.email.as_ref()).is_some_and(|email| !is_email(email)) {
         let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, "email", message);
     }

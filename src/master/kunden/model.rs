@@ -32,67 +32,67 @@ record! {
         kundennr: String = mutable
             => said("Nummer", "Kundennummer, eindeutig in der Firma; ohne Angabe vergibt sie der Dienst.")
             .hint("leer: die nächste")
-            .headings("kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr \
+            .aliases("kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr \
                 kreditorennummer lieferantennr lieferantennummer adressnr adressnummer partnernr partnernummer \
                 personenkonto nr nummer")
             .group(WER).when(When::New),
         name: String = mutable => said("Name auf Belegen", "Name."),
         nachname_firma: String = mutable => said("Nachname oder Firma", "Nachname oder Firma.")
-            .headings("firma firma1 firmenname firmierung name1 nachname familienname kundenname lieferantenname \
+            .aliases("firma firma1 firmenname firmierung name1 nachname familienname kundenname lieferantenname \
                 unternehmen betrieb betriebsname")
             .group(WER),
         anrede: Option<Anrede> = mutable => said("Anrede", "Anrede.").group(WER),
         vorname: Option<String> = mutable => said("Vorname", "Vorname.").group(WER),
         email: Option<String> = mutable => said("E-Mail", "E-Mail-Adresse.")
-            .headings("emailadresse mail mailadresse")
+            .aliases("emailadresse mail mailadresse")
             .group(ERREICHBAR),
         telefon: Option<String> = mutable => said("Telefon", "Telefon.")
-            .headings("tel telefonnummer telefonnr telefon1 fon festnetz")
+            .aliases("tel telefonnummer telefonnr telefon1 fon festnetz")
             .group(ERREICHBAR).input("tel"),
         telefon2: Option<String> = mutable => said("Zweites Telefon", "Zweites Telefon.")
-            .headings("mobil mobiltelefon mobilnummer handy handynummer tel2")
+            .aliases("mobil mobiltelefon mobilnummer handy handynummer tel2")
             .group(ERREICHBAR).input("tel"),
         strasse: Option<String> = mutable => said("Straße und Hausnummer", "Straße und Hausnummer.")
-            .headings("str strassenr strassehausnr strassehausnummer strasseundhausnummer anschrift adresse")
+            .aliases("str strassenr strassehausnr strassehausnummer strasseundhausnummer anschrift adresse")
             .group(ANSCHRIFT),
         plz: Option<String> = mutable
-            => said("Postleitzahl", "Postleitzahl.").headings("postleitzahl").group(ANSCHRIFT),
-        ort: Option<String> = mutable => said("Ort", "Ort.").headings("stadt wohnort").group(ANSCHRIFT),
+            => said("Postleitzahl", "Postleitzahl.").aliases("postleitzahl").group(ANSCHRIFT),
+        ort: Option<String> = mutable => said("Ort", "Ort.").aliases("stadt wohnort").group(ANSCHRIFT),
         /// ISO 3166-1 alpha-2.
         staat: String = mutable
             => said("Land",
                 "Land (ISO 3166-1 alpha-2); in Anfragen auch ISO alpha-3 oder der deutsche Name.")
-            .headings("land laenderkennzeichen laendercode landeskennzeichen lkz")
+            .aliases("land laenderkennzeichen laendercode landeskennzeichen lkz")
             .group(ANSCHRIFT),
         status: KundeStatus = mutable
             => said("Status", "Status des Datensatzes.").group(WER),
         partner_typen: PartnerTypen = |ist_kunde, ist_lieferant, ist_spediteur| {
             PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur }
         } => said("Rollen", "Rollen des Partners; ohne Angabe kunde.")
-            .headings("partnertyp partnerart kundentyp kundenart typ rolle"),
+            .aliases("partnertyp partnerart kundentyp kundenart typ rolle"),
         steuerart: Option<Steuerart> = mutable
             => said("Besteuerung", "regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer.")
             .group(STEUER),
         zahlungsziel_tage: Option<i64> = mutable
             => said("Zahlungsziel (Tage)", "Zahlungsziel in Tagen.")
-            .headings("zahlungsziel zieltage zahlungszielintagen")
+            .aliases("zahlungsziel zieltage zahlungszielintagen")
             .group(ZAHLUNG),
         skonto_tage: Option<i64> = mutable
             => said("Skonto (Tage)", "Tage, in denen Skonto gilt.").group(ZAHLUNG),
         skonto_prozent: Option<Percent> = mutable => said("Skonto (%)", "Skonto in Prozent.")
-            .headings("skonto skontosatz")
+            .aliases("skonto skontosatz")
             .group(ZAHLUNG),
         steuernummer: Option<String> = mutable => said("Steuernummer", "Steuernummer.")
-            .headings("steuernr stnr")
+            .aliases("steuernr stnr")
             .group(STEUER),
         ust_id: Option<String> = mutable => said("USt-IdNr.", "Umsatzsteuer-Identifikationsnummer.")
-            .headings("ustidnr ustidnummer ustidentnr umsatzsteuerid umsatzsteueridentifikationsnummer uid")
+            .aliases("ustidnr ustidnummer ustidentnr umsatzsteuerid umsatzsteueridentifikationsnummer uid")
             .group(STEUER),
         betriebsnummer: Option<String> = mutable => said("Betriebsnummer", "Betriebsnummer.")
-            .headings("betriebsnr")
+            .aliases("betriebsnr")
             .group(STEUER),
-        iban: Option<String> = mutable => said("IBAN", "IBAN.").headings("ibannr").group(ZAHLUNG),
-        bic: Option<String> = mutable => said("BIC", "BIC.").headings("swift bicswift swiftbic").group(ZAHLUNG),
+        iban: Option<String> = mutable => said("IBAN", "IBAN.").aliases("ibannr").group(ZAHLUNG),
+        bic: Option<String> = mutable => said("BIC", "BIC.").aliases("swift bicswift swiftbic").group(ZAHLUNG),
         e_rechnung: ERechnung = mutable
             => said("E-Rechnung als",
                 "In welcher Form dieser Partner E-Rechnungen bekommt: zugferd, xrechnung oder aus.")
@@ -121,9 +121,9 @@ record! {
             => said("Kreditorenkonto",
                 "Personenkonto als Lieferant beim Steuerberater; steht fest, sobald es vergeben ist.")
             .group(BUCHHALTUNG).when(When::Unset),
-        vb_id: Option<i64> = mutable => said("Vertriebler", "Vertriebler.").headings("vertriebler vertreter"),
+        vb_id: Option<i64> = mutable => said("Vertriebler", "Vertriebler.").aliases("vertriebler vertreter"),
         notizen: Option<String> = mutable => said("Notizen", "Freier Text.")
-            .headings("notiz bemerkung bemerkungen anmerkung anmerkungen")
+            .aliases("notiz bemerkung bemerkungen anmerkung anmerkungen")
             .group(NOTIZEN).long(),
         created_at: Instant = fixed as angelegt_am,
         updated_at: Instant = mutable as geaendert_am,

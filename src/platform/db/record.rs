@@ -174,8 +174,8 @@ pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usiz
 /// }
 /// ```
 ///
-/// The fields are public; what is said of them is [`Declared::DECLARED`](crate::rules::field::Declared). `in` is a table that the record is written to; `from` one that it is only read
-/// from. The slice gets what [`columns!`] declares, and the record a [`Record::write`] that puts a row into a
+/// The fields are public; what is said of them is [`DECLARED`](crate::rules::field::Declared::DECLARED). `in` is a
+/// table that the record is written to; `from` one that it is only read from. The slice gets what [`columns!`] declares, and the record a [`Record::write`] that puts a row into a
 /// list field by field, as serde would write the struct; it knows the attributes `skip` and, of computed
 /// fields, `skip_serializing_if`. `tests/project/columns.rs` names the columns of a table that are not declared.
 macro_rules! record {
@@ -235,7 +235,8 @@ macro_rules! record {
 macro_rules! columns {
     ($record:ident $way:ident $table:ident as $alias:ident {
         $($field:ident
-            $(= $($kind:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?),* $(,)?
+            $(= $($kind:ident $(as $column:ident)?)? $($sql:literal)?
+                $($(|$($of:ident),+|)? { $value:expr })?)?),* $(,)?
     } $(with {
         $($other:ident $(: $($written:ident = $($path:ident).+)? $($expression:literal)?)?),+ $(,)?
     })? $(impl { $($method:tt)* })?) => {

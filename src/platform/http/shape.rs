@@ -106,7 +106,9 @@ const PLAIN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$"
 shape!([const CHARS_MAX: usize] TextWithin<CHARS_MAX> => |_| {
     json_schema!({"type": "string", "maxLength": CHARS_MAX, "pattern": PLAIN})
 });
-shape!([] Spelled => |_| json_schema!({"type": ["string", "number"], "maxLength": TEXT_CHARS_MAX}));
+shape!([] Spelled => |_| {
+    json_schema!({"type": ["string", "number"], "maxLength": TEXT_CHARS_MAX, "pattern": PLAIN})
+});
 shape!([] Verweis => |_| json_schema!({"type": ["integer", "string"], "maxLength": TEXT_CHARS_MAX}));
 shape!([] Leer => |_| json_schema!({"type": "object"}));
 shape!([] Inhalt => |_| json_schema!({"type": "string", "contentEncoding": "base64"}));

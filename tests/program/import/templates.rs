@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use partnerd::interface::imports;
+use partnerd::rules::text::folded_key;
 use zip::ZipArchive;
 
 use super::run;
@@ -213,4 +214,36 @@ fn a_template_is_never_written_over_a_file_nor_beside_an_import() {
         let rights = std::fs::metadata(path).unwrap().permissions();
         assert_eq!(rights.mode() & 0o777, 0o600, "{name} is its owner's alone");
     }
+}
+
+/// A heading that two columns claim would be read as one of them without a word: what one column is called here is
+/// no other's name and no other's heading in other programs.
+#[test]
+fn no_label_takes_a_heading_from_another_column() {
+    let plain =
+        |text: &str| -> String { folded_key(text).chars().filter(char::is_ascii_alphanumeric).collect() };
+    let mut labels = 0;
+    for import in imports::all() {
+        let said = |field: &&'static str| Some((*field, (import.said)(field)?));
+        for (field, own) in import.fields.iter().filter_map(said) {
+            labels += 1;
+            let label = plain(own.label);
+            for other in import.fields.iter().filter(|other| **other != field) {
+                // `land` is another name of `staat` (D18), whose label is Land.
+                if (field, *other) == ("staat", "land") {
+                    continue;
+                }
+                let other_said = (import.said)(other);
+                let claims = other_said.is_some_and(|said| {
+                    plain(said.label) == label || said.aliases.split_whitespace().any(|alias| alias == label)
+                });
+                assert!(
+                    !claims && plain(other) != label,
+                    "{}: {field} and {other} are both {label}",
+                    import.kind
+                );
+            }
+        }
+    }
+    assert!(labels > 50, "only {labels} labels were looked at");
 }
