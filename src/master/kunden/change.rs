@@ -72,15 +72,10 @@ pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
 
 pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     hint_doubtful(&old, &change, hints);
-    let staat = staat(change.staat, change.land, old.staat)?;
-    let is_in_eu = laender::gebiet(&staat) != Gebiet::Drittland;
-    if change
-        .ust_id
-        .other_than(old.ust_id.as_ref())
-        .is_some_and(|ust_id| is_doubtful_ust_id(ust_id, is_in_eu))
-    {
-        let message = "Die USt-IdNr. hat nicht die Form ihres Landes, etwa DE123456789. Bitte prüfen.";
-        hints.add_field(HintCode::WertFraglich, "ust_id", message);
+    let staat = staat(change.staat, change.land, old.staat.clone())?;
+    let ust_id = change.ust_id.apply(old.ust_id.clone());
+    if ust_id != old.ust_id || staat != old.staat {
+        hint_doubtful_ust_id(ust_id.as_deref(), &staat, hints);
     }
     let vorname = change.vorname.apply(old.vorname);
     let (name, nachname_firma) =
@@ -91,6 +86,7 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
         nachname_firma,
         vorname,
         staat,
+        ust_id,
         vb_id,
         status: change.status.apply(Some(old.status)).unwrap_or_default(),
         partner_typen: change.partner_typen.apply(Some(old.partner_typen)).unwrap_or(PartnerTypen::DEFAULT),
@@ -102,7 +98,7 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
     apply_each! { change => kunde:
         anrede, email, telefon, telefon2, strasse, plz, ort,
         steuerart, zahlungsziel_tage, skonto_tage, skonto_prozent,
-        steuernummer, ust_id, betriebsnummer, iban, bic,
+        steuernummer, betriebsnummer, iban, bic,
         kaeuferreferenz, e_adresse, gutschrift_vereinbart_am, notizen
     }
     Ok(kunde)
@@ -146,6 +142,14 @@ fn hint_doubtful(old: &Kunde, change: &KundeChange, hints: &mut Hints) {
     if change.email.other_than(old.email.as_ref()).is_some_and(|email| !is_email(email)) {
         let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, "email", message);
+    }
+}
+
+fn hint_doubtful_ust_id(ust_id: Option<&str>, staat: &str, hints: &mut Hints) {
+    let is_in_eu = laender::gebiet(staat) != Gebiet::Drittland;
+    if ust_id.is_some_and(|ust_id| is_doubtful_ust_id(ust_id, is_in_eu)) {
+        let message = "Die USt-IdNr. hat nicht die Form ihres Landes, etwa DE123456789. Bitte prüfen.";
+        hints.add_field(HintCode::WertFraglich, "ust_id", message);
     }
 }
 

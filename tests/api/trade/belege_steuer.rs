@@ -77,11 +77,18 @@ fn only_a_vat_id_of_the_right_form_makes_a_sale_free_of_tax() {
     for (staat, ust_id, is_doubtful, expected) in table {
         let body = json!({"name": "Partner", "staat": staat, "ust_id": ust_id});
         let partner = mill.post("/api/v1/kunden", body.clone());
-        let stored = mill.put(&format!("/api/v1/kunden/{}", partner.id()), body);
-        for answer in [&partner, &stored] {
+        let other = mill.post("/api/v1/kunden", json!({"name": "Partner", "staat": "DE"}));
+        let path = format!("/api/v1/kunden/{}", other.id());
+        let stored = mill.put(&path, body.clone());
+        // The same number is doubted anew where the country changes, and not where nothing does.
+        let again = mill.put(&path, body);
+        mill.put(&path, json!({"staat": "DE"})).is(200);
+        let moved = mill.put(&path, json!({"staat": staat}));
+        for answer in [&partner, &stored, &moved] {
             let hinted = answer.hint_codes().contains(&"WERT_FRAGLICH".to_owned());
             assert_eq!(hinted, is_doubtful, "{staat} {ust_id}: {answer:?}");
         }
+        assert_eq!(again.hint_codes(), [""; 0], "{staat} {ust_id}");
         let item = json!([{"artikelnr": "M", "menge": 1, "ep_netto": 10}]);
         let invoice = json!({"beleg_typ": "RE", "kundennummer": partner.body["kundennr"], "items": item});
         let made = mill.post("/api/v1/belege", invoice);
