@@ -89,8 +89,17 @@ impl Shapes {
         named.clone()
     }
 
+    /// Returns all named schemas in German words.
+    pub fn finish(self) -> Value {
+        let mut all = self.named();
+        for (name, shape) in &mut all {
+            woerter::explain(words_of(name), shape);
+        }
+        all.into()
+    }
+
     /// Returns all named schemas, except those that were only copied into bodies of other names.
-    pub fn finish(mut self) -> Value {
+    fn named(mut self) -> Map<String, Value> {
         self.given.subschema_for::<ErrorBody<'_>>();
         let mut all: Map<String, Value> = self.given.take_definitions(true);
         for (name, shape) in self.sent.take_definitions(true) {
@@ -99,13 +108,13 @@ impl Shapes {
             }
         }
         all.append(&mut self.bodies);
-        for (name, shape) in &mut all {
-            // Bulk requests and their items have no words of their own.
-            let words = if name.ends_with(MANY) { MANY } else { name.strip_suffix(ITEM).unwrap_or(name) };
-            woerter::explain(words, shape);
-        }
-        all.into()
+        all
     }
+}
+
+/// The shape whose words a schema has: bulk requests and their items have none of their own.
+fn words_of(name: &str) -> &str {
+    if name.ends_with(MANY) { MANY } else { name.strip_suffix(ITEM).unwrap_or(name) }
 }
 
 /// Removes null from a schema: a required field is never null.
@@ -124,4 +133,100 @@ fn without_null(shape: &mut Value) {
 
 pub fn reference(name: &str) -> Value {
     json!({"$ref": format!("#{SCHEMAS}/{name}")})
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::interface::description::operation;
+    use crate::interface::{imports, routes};
+
+    /// Adds the names of all schemas that are referred to, directly or by others.
+    fn add_named(json: &Value, named: &Map<String, Value>, found: &mut BTreeSet<String>) {
+        match json {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    let name = value.as_str().and_then(|path| path.strip_prefix("#/components/schemas/"));
+                    match name.filter(|_| key == "$ref") {
+                        Some(name) if found.insert(name.to_owned()) => add_named(&named[name], named, found),
+                        Some(_) => {}
+                        None => add_named(value, named, found),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| add_named(item, named, found)),
+            _ => {}
+        }
+    }
+
+    /// The schemas, and the resources whose routes use each of them.
+    fn used() -> (Map<String, Value>, BTreeMap<String, BTreeSet<&'static str>>) {
+        let mut shapes = Shapes::new();
+        let all: Vec<_> = routes::all().collect();
+        let described: Vec<_> =
+            all.iter().map(|route| (route.pattern, operation::describe(route, &all, &mut shapes))).collect();
+        let named = shapes.named();
+        let mut used: BTreeMap<String, BTreeSet<&'static str>> = BTreeMap::new();
+        for (pattern, operation) in described {
+            let resource = pattern.trim_start_matches("/api/v1/").split('/').next().unwrap();
+            let mut found = BTreeSet::new();
+            add_named(&operation, &named, &mut found);
+            found.into_iter().for_each(|name| drop(used.entry(name).or_default().insert(resource)));
+        }
+        (named, used)
+    }
+
+    /// D39: `gesperrt` of a goods-receipt note said that nothing may leave the batch.
+    #[test]
+    fn a_meaning_by_bare_name_serves_one_resource() {
+        let (named, used) = used();
+        let mut served: BTreeMap<&str, (BTreeSet<&str>, Vec<&str>)> = BTreeMap::new();
+        for (name, shape) in &named {
+            let fields = shape["properties"].as_object().into_iter().flatten();
+            for (field, described) in fields {
+                let is_bare = described.get("x-meaning").is_none()
+                    && woerter::own(words_of(name), field).is_none()
+                    && woerter::everywhere(field).is_none();
+                if is_bare {
+                    let (common, shapes) = served.entry(field).or_insert((used[name].clone(), Vec::new()));
+                    common.retain(|resource| used[name].contains(resource));
+                    shapes.push(name);
+                }
+            }
+        }
+        let wrong = served.iter().filter(|(_, (common, _))| common.is_empty());
+        let wrong: Vec<_> =
+            wrong.map(|(field, (_, shapes))| format!("{field}: {}", shapes.join(" "))).collect();
+        assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    /// Each meaning in the tables is the one of a field that a schema or an import has.
+    #[test]
+    fn no_meaning_is_left_over() {
+        let (named, _) = used();
+        let own_word = |shape: &str, field: &str| woerter::own_entry(shape, field).map(|(word, _)| *word);
+        let mut left: BTreeSet<&str> = woerter::TABLES
+            .iter()
+            .copied()
+            .flatten()
+            .chain(woerter::EVERYWHERE)
+            .map(|(word, _)| *word)
+            .collect();
+        for (name, shape) in &named {
+            for (field, described) in shape["properties"].as_object().into_iter().flatten() {
+                match own_word(words_of(name), field) {
+                    Some(word) => left.remove(word),
+                    None => described.get("x-meaning").is_none() && left.remove(field.as_str()),
+                };
+            }
+        }
+        for import in imports::all() {
+            for field in import.fields {
+                left.remove(own_word(&(import.shape)(), field).unwrap_or(field));
+            }
+        }
+        assert!(left.is_empty(), "{left:#?}");
+    }
 }
