@@ -197,6 +197,11 @@ impl DayTime {
 impl Instant {
     pub const MILLIS_PER_DAY: i64 = 86_400_000;
 
+    /// `DD.MM.YYYY HH:MM:SS` on the clocks of Berlin.
+    pub fn german(self) -> String {
+        BERLIN.to_datetime(self.timestamp()).strftime("%d.%m.%Y %H:%M:%S").to_string()
+    }
+
     /// Minutes since midnight on the clocks of Berlin.
     pub fn minute_in_berlin(self) -> u32 {
         let time = BERLIN.to_datetime(self.timestamp()).time();

@@ -1,9 +1,11 @@
 //! What a record says of its fields where it declares them (D39): the description of the interface, imports, pages,
 //! histories and files read it there.
 
+use uuid::Uuid;
+
 use super::choice::Choice;
-use super::day::{Day, DayTime};
-use super::fixed::{Percent, Price, Quantity};
+use super::day::{Day, DayTime, Instant};
+use super::fixed::{Money, Percent, Price, Quantity};
 
 /// What is said of a field, built at compile time: `said("Zusatz", "Zweite Bezeichnung.").aliases("zusatz")`.
 #[derive(Debug, Clone, Copy)]
@@ -120,6 +122,7 @@ pub enum Kind {
     Integer,
     YesNo,
     Day,
+    Instant,
     /// One of these texts; `true`: or none.
     Choice(&'static [&'static str], bool),
 }
@@ -132,9 +135,11 @@ pub enum Value {
     Price(Price),
     Percent(Percent),
     Decimal(Quantity),
+    Money(Money),
     Integer(i64),
     YesNo(bool),
     Day(Day),
+    Instant(Instant),
 }
 
 /// A type that a declared field may have.
@@ -162,10 +167,13 @@ typed! {
     Price, Price, price => Value::Price(*price);
     Percent, Percent, percent => Value::Percent(*percent);
     Quantity, Decimal, quantity => Value::Decimal(*quantity);
+    Money, Decimal, money => Value::Money(*money);
     i64, Integer, number => Value::Integer(*number);
     bool, YesNo, is_so => Value::YesNo(*is_so);
     Day, Day, day => Value::Day(*day);
     DayTime, Day, day => Value::Day(day.0);
+    Instant, Instant, instant => Value::Instant(*instant);
+    Uuid, Text, id => Value::Text(id.to_string());
 }
 
 impl<T: Typed> Typed for Option<T> {

@@ -15,6 +15,7 @@ use crate::master::{biozertifikate, kunden};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::list_file::listed;
 use crate::platform::http::param::{Param, ParamKind};
 use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
@@ -43,8 +44,8 @@ pub const AVAILABLE: &[Param] = &[
 ];
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::array(sql::list(tx, &Auswahl::of(&call.query)?, page)?, cut))
+    let auswahl = Auswahl::of(&call.query)?;
+    listed!(call, "chargen", Reply::array, |page| sql::list(tx, &auswahl, page))
 }
 
 pub fn available(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

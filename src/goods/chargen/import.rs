@@ -30,7 +30,7 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     let conversion = to_article_unit(einheit.as_deref(), &artikel, at.hints())?;
     let bestand = zeile.bestand.map(|bestand| conversion.quantity(bestand)).transpose()?;
     let found = sql::find_by_nr(tx, artikel_id, &charge_nr)?;
-    let is_new = found.is_none();
+    let today = found.as_ref().map(|charge| charge.bestand);
     let (charge, changed) = match found {
         Some(old) => {
             let new = with_row(tx, old.clone(), zeile, conversion)?;
@@ -45,7 +45,9 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         }
     };
     match bestand {
-        Some(bestand) if is_new => book_opening_stock(tx, artikel_id, charge, bestand)?,
+        Some(bestand) if today.is_none() => book_opening_stock(tx, artikel_id, charge, bestand)?,
+        // A list that was exported says what is there.
+        Some(bestand) if today == Some(bestand) => {}
         Some(bestand) => {
             let is_other = bestand != sql::opening_stock(tx, charge)?.unwrap_or_default();
             let message = "Die Charge gibt es schon, mit einem anderen Anfangsbestand. Was heute da ist, \
@@ -55,7 +57,7 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         }
         None => {}
     }
-    Ok(Upserted::of(is_new, changed))
+    Ok(Upserted::of(today.is_none(), changed))
 }
 
 fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {

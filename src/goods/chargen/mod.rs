@@ -27,6 +27,7 @@ pub use stock::{
 };
 pub use verlauf::{Berichtigt, corrections};
 
+use crate::platform::http::list_file;
 use crate::platform::http::param::Param;
 use crate::platform::http::route::{Access, Route};
 use crate::platform::http::shape::Answer;
@@ -57,8 +58,9 @@ pub const ROUTES: &[Route] = &[
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(200)),
             Param::OFFSET,
+            list_file::FORMAT,
         ])
-        .gives(&[Answer::array::<Charge>()]),
+        .gives(&[Answer::array::<Charge>(), Answer::other("text/csv")]),
     Route::get(
         "/api/v1/chargen/verfuegbar",
         READ,

@@ -10,6 +10,7 @@ use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Kennung, NotNegative, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
+use crate::rules::field::said;
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::stammdaten::EingangQuelle;
 use crate::rules::text::case_key;
@@ -19,29 +20,50 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Charge in charge as c {
         id: Uuid = fixed,
-        charge_nr: String = fixed,
-        fremde_charge_nr: Option<String> = mutable,
-        mhd: Option<DayTime> = mutable,
-        herkunftsland: Option<String> = mutable,
-        biozertifikat_id: Option<i64> = mutable,
-        einheit: Option<String> = mutable,
-        eingang_menge: Option<Quantity> = mutable,
-        eingang_ep: Option<Price> = mutable,
-        eingang_quelle: EingangQuelle = fixed,
+        charge_nr: String = fixed
+            => said("Chargennummer", "Chargennummer.")
+            .aliases("charge chargennr chargennummer los losnr losnummer partie partienr partienummer lot nr nummer"),
+        fremde_charge_nr: Option<String> = mutable
+            => said("Nummer des Lieferanten", "Chargennummer des Lieferanten.")
+            .aliases("lieferantencharge fremdcharge"),
+        mhd: Option<DayTime> = mutable
+            => said("Haltbar bis", "Mindesthaltbarkeitsdatum.")
+            .aliases("mindesthaltbarkeitsdatum mindesthaltbarkeit haltbarbis haltbarkeit"),
+        herkunftsland: Option<String> = mutable
+            => said("Herkunftsland", "Herkunftsland (ISO 3166-1 alpha-2).")
+            .aliases("herkunft ursprung ursprungsland"),
+        biozertifikat_id: Option<i64> = mutable => said("Biozertifikat", "id des Biozertifikats."),
+        einheit: Option<String> = mutable
+            => said("Einheit", "Einheit der Menge.").aliases("me mengeneinheit einh"),
+        eingang_menge: Option<Quantity> = mutable
+            => said("Eingangsmenge", "Eingegangene Menge in der Einheit des Artikels.")
+            .aliases("eingangsmenge menge"),
+        eingang_ep: Option<Price> = mutable
+            => said("Einkaufspreis netto (EUR)", "Einkaufspreis netto je Einheit des Artikels.")
+            .aliases("einstandspreis"),
+        eingang_quelle: EingangQuelle = fixed
+            => said("Quelle", "Woher die Charge stammt: beleg, produktion oder manuell."),
         eingang_beleg_id: Option<Uuid>,
-        niederlassung_id: Option<i64> = mutable,
-        lagerhalle_id: Option<i64> = mutable,
+        niederlassung_id: Option<i64> = mutable => said("Niederlassung", "Kennung der Niederlassung."),
+        lagerhalle_id: Option<i64> = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),
         artikel_id: Uuid = fixed,
         partner_id: Option<Uuid> = mutable,
-        artikel_bezeichnung: String = "a.bezeichnung",
-        artikelnr: Option<String> = "a.artikelnr",
-        partner_name: Option<String> = "k.name",
+        artikel_bezeichnung: String = "a.bezeichnung" => said("Artikel", "Bezeichnung des Artikels."),
+        /// For files: an import names the article by it.
+        #[serde(skip)]
+        artikelnummer: String = "a.artikelnummer" => said("Artikelnummer", "Nummer des Artikels."),
+        artikelnr: Option<String> = "a.artikelnr"
+            => said("Zweite Nummer des Artikels", "Zweite, kurze Artikelnummer."),
+        partner_name: Option<String> = "k.name" => said("Name des Lieferanten", "Name des Partners."),
         /// Sum of its movements, in the unit of the article.
-        bestand: Quantity,
+        bestand: Quantity
+            => said("Bestand heute", "Bestand der Charge in der Einheit des Artikels: Summe ihrer Bewegungen.")
+            .aliases("menge lagerbestand anfangsbestand istbestand gezaehlt zaehlmenge gezaehltemenge"),
         /// A locked batch allows no withdrawals (D8).
-        gesperrt: bool = mutable,
-        sperrgrund: Option<String> = mutable,
-        created_at: Instant = fixed as angelegt_am,
+        gesperrt: bool = mutable => said("Gesperrt", "Aus der Charge darf nichts mehr hinaus."),
+        sperrgrund: Option<String> = mutable
+            => said("Grund der Sperre", "Warum sie gesperrt ist; Pflicht, wo gesperrt wird."),
+        created_at: Instant = fixed as angelegt_am => said("Angelegt", "Zeitpunkt der Anlage."),
         /// Its latest stocktaking.
         #[serde(skip)]
         inventur_id: Option<Uuid>,
@@ -140,7 +162,7 @@ eingabe! {
         niederlassung_id: Kennung,
         lagerhalle_id: Kennung,
     }
-    nur_lesen: []
+    nur_lesen: [..Charge]
 }
 
 record! {

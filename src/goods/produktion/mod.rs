@@ -13,13 +13,14 @@ mod status;
 
 pub use checks::CHECKS;
 pub use model::{Auswahl, PaInput, PaOutput, Produktionsauftrag};
-pub use sql::{list, sums};
+pub use sql::{SORTIERUNG, list, sums};
 
 use uuid::Uuid;
 
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::list_file::{self, listed};
 use crate::platform::http::param::Param;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
@@ -55,8 +56,9 @@ pub const ROUTES: &[Route] = &[
         Param::uuid("artikel_id", "nur mit diesem Artikel als Ein- oder Ausgang"),
         Param::limit(None),
         Param::OFFSET,
+        list_file::FORMAT,
     ])
-    .gives(&[Answer::array::<Produktionsauftrag>()]),
+    .gives(&[Answer::array::<Produktionsauftrag>(), Answer::other("text/csv")]),
     Route::post(
         "/api/v1/produktionsauftraege",
         Scope::ProduktionWrite,
@@ -86,8 +88,8 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::array(list(tx, &Auswahl::of(&call.query)?, page)?, cut))
+    let auswahl = Auswahl::of(&call.query)?;
+    listed!(call, "produktionsauftraege", Reply::array, |page| list(tx, &auswahl, page))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

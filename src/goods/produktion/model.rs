@@ -10,6 +10,7 @@ use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, Kennung, Liste, LongText, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::Hints;
+use crate::rules::field::said;
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::PaStatus;
 use crate::{auswahl, eingabe};
@@ -26,23 +27,24 @@ record! {
     #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
     pub struct Produktionsauftrag in produktionsauftrag as v {
         id: Uuid = fixed,
-        pa_nummer: String = fixed,
-        rezeptur_id: Option<i64> = fixed,
-        rezeptur_version: Option<i64> = fixed,
-        produktions_datum: Option<DayTime> = fixed,
-        niederlassung_id: Option<i64> = fixed,
-        lagerhalle_id: Option<i64> = fixed,
-        status: PaStatus = mutable,
-        bezeichnung: Option<String> = fixed,
-        bemerkung: Option<String> = fixed,
-        geplant_am: Option<Instant> = mutable,
-        gestartet_am: Option<Instant> = mutable,
-        erledigt_am: Option<Instant> = mutable,
-        rezeptur_bezeichnung: Option<String> = fixed,
-        rezeptur_typ: Option<String> = fixed,
-        faktor: Quantity = fixed,
-        zugewiesen_an: Option<i64> = fixed,
-        created_at: Instant = fixed as angelegt_am,
+        pa_nummer: String = fixed => said("Auftrag", "Nummer des Produktionsauftrags."),
+        rezeptur_id: Option<i64> = fixed => said("Rezeptur", "id der Rezeptur."),
+        rezeptur_version: Option<i64> = fixed => said("Fassung", "Fassung der Rezeptur."),
+        produktions_datum: Option<DayTime> = fixed => said("Datum", "Tag der Produktion."),
+        niederlassung_id: Option<i64> = fixed => said("Niederlassung", "Kennung der Niederlassung."),
+        lagerhalle_id: Option<i64> = fixed => said("Lagerhalle", "Kennung der Lagerhalle."),
+        status: PaStatus = mutable => said("Status", "Status des Datensatzes."),
+        bezeichnung: Option<String> = fixed => said("Bezeichnung", "Bezeichnung."),
+        bemerkung: Option<String> = fixed => said("Bemerkung", "Freier Text."),
+        geplant_am: Option<Instant> = mutable => said("Geplant", "Zeitpunkt der Planung."),
+        gestartet_am: Option<Instant> = mutable => said("Begonnen", "Zeitpunkt des Beginns."),
+        erledigt_am: Option<Instant> = mutable => said("Erledigt", "Zeitpunkt der Erledigung."),
+        rezeptur_bezeichnung: Option<String> = fixed => said("Name der Rezeptur", "Bezeichnung der Rezeptur."),
+        rezeptur_typ: Option<String> = fixed => said("Art der Rezeptur", "Art der Rezeptur."),
+        faktor: Quantity = fixed => said("Faktor", "Vielfaches der Rezeptur; ohne Angabe 1."),
+        zugewiesen_an: Option<i64> = fixed
+            => said("Zugewiesen an", "Kennung der Person, die den Auftrag ausführt."),
+        created_at: Instant = fixed as angelegt_am => said("Angelegt", "Zeitpunkt der Anlage."),
         /// Only in the answer about a single order.
         #[serde(skip_serializing_if = "Option::is_none")]
         inputs: Option<Vec<PaInput>> = { None },
@@ -116,6 +118,8 @@ auswahl! {
         bis: Option<Day> = query.day("datum_bis")?,
         /// Among the inputs or outputs.
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
+        /// Of its page.
+        sortierung: Option<&'static str> = None,
     }
 }
 

@@ -6,7 +6,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::model::{Auswahl, PaInput, PaOutput, Produktionsauftrag, Rezeptur, Rezepturzeile};
-use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::record::{Part, Record};
 use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
@@ -23,8 +23,15 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.produktions_datum desc, v.id",
 };
 
+/// The orders of its page; the interface has the first alone (D16).
+const ORDERS: [Order; 2] =
+    [("-produktions_datum", LIST.order), ("produktions_datum", "order by v.produktions_datum, v.id desc")];
+
+pub const SORTIERUNG: &[&str] = &names(ORDERS);
+
 pub fn list<P: PageOf<Produktionsauftrag>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
-    tx.list(&LIST, &filter(auswahl), page)
+    let mut filter = filter(auswahl);
+    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
 fn filter(auswahl: &Auswahl) -> Filter<'_> {

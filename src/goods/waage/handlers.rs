@@ -11,6 +11,7 @@ use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::list_file::listed;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::rules::change::Change;
@@ -22,8 +23,8 @@ use crate::rules::weighing::{WEIGHT_MAX, WiegungStatus, net};
 const WHAT: &str = "Diese Wiegung";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::array(sql::list(tx, &Auswahl::of(&call.query)?, page)?, cut))
+    let auswahl = Auswahl::of(&call.query)?;
+    listed!(call, "wiegungen", Reply::array, |page| sql::list(tx, &auswahl, page))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -13,6 +13,7 @@ pub use handlers::found;
 pub use model::{Auswahl, Storno, Wiegung};
 pub use sql::{RETENTION, annahmeschein_of, find, list};
 
+use crate::platform::http::list_file;
 use crate::platform::http::param::Param;
 use crate::platform::http::route::{Access, Route};
 use crate::platform::http::shape::Answer;
@@ -42,8 +43,9 @@ pub const ROUTES: &[Route] = &[
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(100)),
             Param::OFFSET,
+            list_file::FORMAT,
         ])
-        .gives(&[Answer::array::<Wiegung>()]),
+        .gives(&[Answer::array::<Wiegung>(), Answer::other("text/csv")]),
     Route::post("/api/v1/wiegungen", Scope::WaageWrite, "Erstwiegung anlegen", handlers::create)
         .takes::<NewWiegung>("WiegungNeu", &["waage_id", "gewicht_erst_kg", "partner_id"])
         .gives(&[Answer::created::<WiegungBestaetigung>()])

@@ -9,6 +9,7 @@ use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Kennung, LongText, OneOf, Text, Waegung};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::Hints;
+use crate::rules::field::said;
 use crate::rules::fixed::Quantity;
 use crate::rules::weighing::{Richtung, WiegungStatus};
 use crate::{auswahl, eingabe};
@@ -18,22 +19,24 @@ record! {
     #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
     pub struct Wiegung in wiegung as w {
         id: Uuid = fixed,
-        wiegeschein_nr: String = fixed,
-        status: WiegungStatus = mutable,
-        richtung: Option<Richtung> = mutable,
-        kennzeichen: Option<String> = fixed,
-        fahrer: Option<String> = fixed,
-        gewicht_erst_kg: Quantity = fixed,
-        gewicht_zweit_kg: Option<Quantity> = mutable,
-        gewicht_netto_kg: Option<Quantity> = mutable,
-        ts_erst: Instant = fixed,
-        ts_zweit: Option<Instant> = mutable,
-        waage_id: i64 = fixed,
+        wiegeschein_nr: String = fixed => said("Wiegeschein", "Nummer des Wiegescheins."),
+        status: WiegungStatus = mutable => said("Status", "Status des Datensatzes."),
+        richtung: Option<Richtung> = mutable
+            => said("Richtung", "eingang oder ausgang; ohne Angabe folgt sie aus den Gewichten."),
+        kennzeichen: Option<String> = fixed => said("Kennzeichen", "Kennzeichen des Fahrzeugs."),
+        fahrer: Option<String> = fixed => said("Fahrer", "Fahrer."),
+        gewicht_erst_kg: Quantity = fixed => said("Erstes Gewicht (kg)", "Erstes Gewicht in kg."),
+        gewicht_zweit_kg: Option<Quantity> = mutable => said("Zweites Gewicht (kg)", "Zweites Gewicht in kg."),
+        gewicht_netto_kg: Option<Quantity> = mutable
+            => said("Netto (kg)", "Nettogewicht in kg: Unterschied beider Gewichte."),
+        ts_erst: Instant = fixed => said("Erste Wiegung", "Zeitpunkt der ersten Wiegung."),
+        ts_zweit: Option<Instant> = mutable => said("Zweite Wiegung", "Zeitpunkt der zweiten Wiegung."),
+        waage_id: i64 = fixed => said("Waage", "Kennung der Waage."),
         partner_id: Uuid = fixed,
         artikel_id: Option<Uuid> = fixed,
         charge_id: Option<Uuid> = mutable,
-        niederlassung_id: Option<i64> = mutable,
-        lagerhalle_id: Option<i64> = mutable,
+        niederlassung_id: Option<i64> = mutable => said("Niederlassung", "Kennung der Niederlassung."),
+        lagerhalle_id: Option<i64> = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),
         kontrakt_id: Option<Uuid> = mutable,
         kontrakt_position_id: Option<Uuid> = mutable,
         /// The first live document that references it.
@@ -41,11 +44,12 @@ record! {
             join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
           where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
           order by b.id limit 1)",
-        fremdwiegung: bool = fixed,
-        bemerkung: Option<String> = fixed,
-        storno_grund: Option<String> = mutable,
-        partner_name: Option<String> = "k.name",
-        artikel_bezeichnung: Option<String> = "a.bezeichnung",
+        fremdwiegung: bool = fixed
+            => said("Fremdwiegung", "Auf einer fremden Waage gewogen; das zweite Gewicht darf 0 sein."),
+        bemerkung: Option<String> = fixed => said("Bemerkung", "Freier Text."),
+        storno_grund: Option<String> = mutable => said("Grund des Stornos", "Warum storniert wurde."),
+        partner_name: Option<String> = "k.name" => said("Partner", "Name des Partners."),
+        artikel_bezeichnung: Option<String> = "a.bezeichnung" => said("Artikel", "Bezeichnung des Artikels."),
         /// Only in the answer about a single weighing (specification).
         #[serde(skip_serializing_if = "Option::is_none")]
         charge_nr: Option<Option<String>> = { None },

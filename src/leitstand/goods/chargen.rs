@@ -17,6 +17,7 @@ use crate::leitstand::kit::{frame, line};
 use crate::master::{artikel, laender};
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::rules::day::{Day, DayTime};
@@ -52,8 +53,13 @@ fn shelf_life(DayTime(mhd): DayTime, today: Day) -> String {
 }
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let found = chargen::list(&db.tx, &auswahl(request, db)?, lists::page_of(request))?;
+    let (query, auswahl) = (request.query_of("/api/v1/chargen")?, auswahl(request, db)?);
+    if let Some(file) = list_file::asked(&query, "chargen", |page| chargen::list(&db.tx, &auswahl, page))? {
+        return Ok(file);
+    }
+    let found = chargen::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
+        file: true,
         empty: "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und \
          dem Import; vielleicht ist auch die Suche zu eng.",
         filters: html! {
@@ -80,13 +86,12 @@ fn auswahl(request: &PageRequest, db: &Snapshot<'_>) -> Result<Auswahl> {
         "abgelaufen" => Some(Day::of_number(today.number() - 1)),
         _ => None,
     };
-    let order = request.filled_param("sortierung").unwrap_or(default_order(request));
     Ok(Auswahl {
         suche: request.filled_param("suche").map(case_key),
         artikel: by_number.or(parse_uuid(request.param("artikel_id"))),
         mit_bestand: !request.param("welche").is_empty(),
         mhd_bis,
-        sortierung: chargen::SORTIERUNG.iter().copied().find(|known| *known == order),
+        sortierung: lists::sorted(request, chargen::SORTIERUNG).or(Some(default_order(request))),
         ..Auswahl::default()
     })
 }

@@ -13,6 +13,7 @@ use crate::leitstand::kit::parts::{
     self, amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank,
 };
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
@@ -20,17 +21,17 @@ use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{PaStatus, Zeilenart};
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let auswahl = Auswahl::of(&request.query_of("/api/v1/produktionsauftraege")?)?;
+    let query = request.query_of("/api/v1/produktionsauftraege")?;
+    let sortierung = lists::sorted(request, produktion::SORTIERUNG);
+    let auswahl = Auswahl { sortierung, ..Auswahl::of(&query)? };
+    if let Some(file) =
+        list_file::asked(&query, "produktionsauftraege", |page| produktion::list(&db.tx, &auswahl, page))?
+    {
+        return Ok(file);
+    }
     let found = produktion::list(&db.tx, &auswahl, lists::page_of(request))?;
-    let [into_planned, into] = produktion::sums(&db.tx, &auswahl, Zeilenart::Input)?;
-    let [out_planned, out] = produktion::sums(&db.tx, &auswahl, Zeilenart::Output)?;
-    let sums = [
-        ("hinein geplant", into_planned),
-        ("hinein", into),
-        ("heraus geplant", out_planned),
-        ("heraus", out),
-    ];
     let list = List {
+        file: true,
         empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST \
          /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
         filters: html! {
@@ -43,17 +44,31 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(request, "datum_von", "Von", "date"))
             (filter(request, "datum_bis", "Bis", "date"))
         },
-        above: parts::sums("Zusammen ohne stornierte", sums),
+        above: sums(db, &auswahl)?,
+        order: "-produktions_datum",
         ..List::of("produktion", "Produktionsaufträge", |auftrag: &Produktionsauftrag| auftrag.id, &found)
     };
     let body = lists::body(request, db, list, |table| {
         table
             .text("Auftrag", |auftrag| auftrag.pa_nummer.clone())
             .text("Datum", |auftrag| optional(auftrag.produktions_datum, |day| day.0.german()))
+            .sorts("produktions_datum")
             .text("Was entsteht", made)
             .text("Status", |auftrag| auftrag.status.in_words().to_owned())
     })?;
     Ok(frame::page(request, "Produktion", body))
+}
+
+fn sums(db: &Snapshot<'_>, auswahl: &Auswahl) -> Result<Markup> {
+    let [into_planned, into] = produktion::sums(&db.tx, auswahl, Zeilenart::Input)?;
+    let [out_planned, out] = produktion::sums(&db.tx, auswahl, Zeilenart::Output)?;
+    let sums = [
+        ("hinein geplant", into_planned),
+        ("hinein", into),
+        ("heraus geplant", out_planned),
+        ("heraus", out),
+    ];
+    Ok(parts::sums("Zusammen ohne stornierte", sums))
 }
 
 fn made(auftrag: &Produktionsauftrag) -> String {

@@ -11,6 +11,7 @@ use crate::leitstand::kit::parts::{Table, amount, facts, linked, moment, number,
 use crate::leitstand::kit::{frame, storno};
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::platform::listing::Records;
@@ -67,10 +68,15 @@ pub fn open(request: &PageRequest, db: &Snapshot<'_>, most: u32) -> Result<Marku
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/wiegungen")?;
-    let found = waage::list(&db.tx, &Auswahl::of(&query)?, lists::page_of(request))?;
+    let auswahl = Auswahl::of(&query)?;
+    if let Some(file) = list_file::asked(&query, "wiegungen", |page| waage::list(&db.tx, &auswahl, page))? {
+        return Ok(file);
+    }
+    let found = waage::list(&db.tx, &auswahl, lists::page_of(request))?;
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
     let is_plain = shown.iter().all(|name| request.param(name).is_empty()) && request.list_page() == 0;
     let list = List {
+        file: true,
         empty: "Keine Wiegungen gefunden. Wiegungen legt das Programm der Waage an, oder man wiegt hier; \
          vielleicht ist auch die Suche zu eng.",
         filters: html! {

@@ -4,7 +4,9 @@ use maud::{Markup, html};
 use serde_json::{Map, Value as Json, json};
 
 use super::page::PageRequest;
-use super::parts::{amount, choice, field, json_number, lines, plain, plain_price, price, yes_or_no};
+use super::parts::{
+    amount, choice, field, json_number, lines, moment, number, plain, plain_price, price, yes_or_no,
+};
 use crate::rules::day::Day;
 use crate::rules::field::{Declared, Field, Kind, Value, When};
 
@@ -37,9 +39,11 @@ fn in_words(kind: Kind, value: Value) -> String {
         Value::Price(found) => price(found),
         Value::Percent(found) => percent(found),
         Value::Decimal(found) => amount(found),
+        Value::Money(found) => number(found),
         Value::Integer(found) => found.to_string(),
         Value::YesNo(is_so) => yes_or_no(is_so),
         Value::Day(day) => day.german(),
+        Value::Instant(instant) => moment(instant),
     }
 }
 
@@ -49,6 +53,7 @@ fn typed(value: Value) -> String {
         Value::Price(found) => plain_price(found),
         Value::Percent(found) => plain(found),
         Value::Decimal(found) => plain(found),
+        Value::Money(found) => plain(found),
         Value::Day(day) => day.to_string(),
         Value::Text(text) => text,
         other => in_words(Kind::Text, other),

@@ -15,6 +15,11 @@ pub fn page_of(request: &PageRequest) -> Page {
     Page { limit: Some(ROWS), offset: i64::from(request.list_page() * ROWS) }
 }
 
+/// The order that the page asks for, if it is one of these.
+pub fn sorted(request: &PageRequest, known: &[&'static str]) -> Option<&'static str> {
+    known.iter().copied().find(|order| *order == request.param("sortierung"))
+}
+
 pub struct List<'l, T> {
     /// The path of the list, relative to the company's.
     pub path: &'static str,

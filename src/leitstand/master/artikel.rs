@@ -15,13 +15,14 @@ use crate::master::anhaenge::Besitzer;
 use crate::master::artikel::{self, Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
 use crate::platform::db::list::{MAX_LIMIT, Page};
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/artikel")?;
     let auswahl = Auswahl { mit_bestand: true, ..Auswahl::of(&query)? };
-    if let Some(file) = artikel::as_file(&db.tx, &query, &auswahl)? {
+    if let Some(file) = list_file::asked(&query, "artikel", |page| artikel::list(&db.tx, &auswahl, page))? {
         return Ok(file);
     }
     let found = artikel::list(&db.tx, &auswahl, lists::page_of(request))?;

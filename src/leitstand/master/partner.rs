@@ -16,6 +16,7 @@ use crate::master::kunden::{self, Kunde};
 use crate::master::laender::name_de;
 use crate::papers::blatt::numbers::iban;
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::rules::choice::Choice;
 use crate::rules::day::Day;
@@ -28,7 +29,7 @@ const ROLLEN: [(&str, &str); 3] =
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/kunden")?;
     let auswahl = kunden::Auswahl::of(&query)?;
-    if let Some(file) = kunden::as_file(&db.tx, &query, &auswahl)? {
+    if let Some(file) = list_file::asked(&query, "partner", |page| kunden::list(&db.tx, &auswahl, page))? {
         return Ok(file);
     }
     let found = kunden::list(&db.tx, &auswahl, lists::page_of(request))?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use maud::html;
+use maud::{Markup, html};
 
 use super::analyse;
 use crate::leitstand::kit::done::FirmaChange;
@@ -11,20 +11,26 @@ use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{self, amount, facts, number, optional, or_blank, price};
 use crate::leitstand::kit::{frame, storno};
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::rules::choice::Choice;
 use crate::rules::receipt::AnnahmescheinStatus;
-use crate::trade::annahmescheine::{self, Annahmeschein, Auswahl};
+use crate::trade::annahmescheine::{self, Annahmeschein, Auswahl, Summen};
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
-    let auswahl = Auswahl::of(&request.query_of("/api/v1/annahmescheine")?)?;
+    let query = request.query_of("/api/v1/annahmescheine")?;
+    let sortierung = lists::sorted(request, annahmescheine::SORTIERUNG);
+    let auswahl = Auswahl { sortierung, ..Auswahl::of(&query)? };
+    if let Some(file) =
+        list_file::asked(&query, "annahmescheine", |page| annahmescheine::list(&db.tx, &auswahl, page))?
+    {
+        return Ok(file);
+    }
     let found = annahmescheine::list(&db.tx, &auswahl, lists::page_of(request))?;
-    let sums = annahmescheine::sums(&db.tx, &auswahl)?;
-    let kg = |menge| BTreeMap::from([("kg".to_owned(), menge)]);
-    let of = format!("Zusammen ohne stornierte ({})", number(sums.count));
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
+        file: true,
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST \
          /api/v1/annahmescheine) oder durch den Import.",
         filters: html! {
@@ -33,21 +39,15 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(request, "bis", "Bis", "date"))
             (filter_choice(request, "gesperrt", "Gesperrt", [("true", "nur gesperrte"), ("false", "nur freie")]))
         },
-        above: html! {
-            p.actions {
-                a.button href=(request.of_firma("annahme/abrechnen")) { "Abrechnen" }
-                a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" }
-                a.button href=(request.of_firma("annahme/schemata")) { "Abrechnungsschemata" }
-            }
-            @if sums.count > 0 {
-            (parts::sums(&of, [("angeliefert", kg(sums.anliefermenge_kg)), ("netto", kg(sums.netto_menge_kg))]))
-        } },
+        above: above(request, &annahmescheine::sums(&db.tx, &auswahl)?),
+        order: "-lieferdatum",
         ..List::of("annahme", "Annahmescheine", |schein: &Annahmeschein| schein.id, &found)
     };
     let body = lists::body(request, db, list, |table| {
         table
             .text("Annahmeschein", |schein| schein.belegnummer.clone())
             .text("Lieferdatum", |schein| optional(schein.lieferdatum, |day| day.0.german()))
+            .sorts("lieferdatum")
             .text("Partner", |schein| or_blank(&schein.partner_name))
             .text("Artikel", |schein| or_blank(&schein.artikel_bezeichnung))
             .text("Status", |schein| {
@@ -56,6 +56,21 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Netto (kg)", |schein| optional(schein.netto_menge_kg, amount))
     })?;
     Ok(frame::page(request, "Annahme", body))
+}
+
+fn above(request: &PageRequest, sums: &Summen) -> Markup {
+    let kg = |menge| BTreeMap::from([("kg".to_owned(), menge)]);
+    let of = format!("Zusammen ohne stornierte ({})", number(sums.count));
+    html! {
+        p.actions {
+            a.button href=(request.of_firma("annahme/abrechnen")) { "Abrechnen" }
+            a.button href=(request.of_firma("annahme/rechner")) { "Probeweise rechnen" }
+            a.button href=(request.of_firma("annahme/schemata")) { "Abrechnungsschemata" }
+        }
+        @if sums.count > 0 {
+            (parts::sums(&of, [("angeliefert", kg(sums.anliefermenge_kg)), ("netto", kg(sums.netto_menge_kg))]))
+        }
+    }
 }
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {

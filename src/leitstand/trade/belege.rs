@@ -20,6 +20,7 @@ use crate::leitstand::kit::parts::{
 use crate::leitstand::kit::{anhaenge, frame, storno};
 use crate::master::anhaenge::Besitzer;
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::platform::listing::Records;
@@ -47,8 +48,12 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let typed = request.filled_param("betrag");
     let betrag = typed.and_then(typed_money);
     let auswahl = belege::Auswahl { betrag, ..belege::Auswahl::of(&db.tx, &query)? };
+    if let Some(file) = list_file::asked(&query, "belege", |page| belege::list(&db.tx, &auswahl, page))? {
+        return Ok(file);
+    }
     let found = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
+        file: true,
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie \
          hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {

@@ -29,7 +29,7 @@ eingabe! {
         nummer: Nummer,
         mwst_satz: Percent,
     }
-    nur_lesen: []
+    nur_lesen: [..Artikelgruppe]
 }
 
 eingabe! {

@@ -26,9 +26,8 @@ use crate::master::anhaenge::{self, Anhang, AnhangAngelegt, Besitzer, NewAnhang,
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
-use crate::platform::http::list_file;
+use crate::platform::http::list_file::{self, listed};
 use crate::platform::http::param::Param;
-use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
@@ -95,8 +94,8 @@ pub const ROUTES: &[Route] = &[
         "Artikelgruppen",
         get_gruppen,
     )
-    .with_query(&[Param::limit(None), Param::OFFSET])
-    .gives(&[Answer::list::<Artikelgruppe>().with(&["x-limit", "etag"])]),
+    .with_query(&[Param::limit(None), Param::OFFSET, list_file::FORMAT])
+    .gives(&[Answer::list::<Artikelgruppe>().with(&["x-limit", "etag"]), Answer::other("text/csv")]),
     Route::post(
         "/api/v1/artikel/{id}/dokumente",
         Scope::DokumenteWrite,
@@ -121,16 +120,7 @@ pub const ROUTES: &[Route] = &[
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auswahl = Auswahl::of(&call.query)?;
-    if let Some(file) = as_file(tx, &call.query, &auswahl)? {
-        return Ok(file);
-    }
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::list(list(tx, &auswahl, page)?, cut))
-}
-
-/// Returns the articles as a file, if the request asks for one.
-pub fn as_file(tx: &Tx<'_>, query: &Query, auswahl: &Auswahl<'_>) -> Result<Option<Reply>> {
-    list_file::asked(query, "artikel", |page| list::<list_file::Table<ArtikelZeile>>(tx, auswahl, page))
+    listed!(call, "artikel", Reply::list, |page| list(tx, &auswahl, page))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
@@ -184,8 +174,9 @@ fn get_verlauf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 }
 
 fn get_gruppen(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list_gruppen(tx, page)?, cut).with_weak_etag(call))
+    let reply: Result<Reply> =
+        listed!(call, "artikelgruppen", Reply::list, |page| sql::list_gruppen(tx, page));
+    Ok(reply?.with_weak_etag(call))
 }
 
 impl Owner for Artikel {

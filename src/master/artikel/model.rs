@@ -183,9 +183,12 @@ record! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Artikelgruppe in artikelgruppe as g {
         id: i64 = fixed,
-        name: String = mutable,
-        kuerzel: Option<String> = mutable,
-        nummer: Option<i64> = mutable,
-        mwst_satz: Option<Percent> = mutable,
+        name: String = mutable => said("Name", "Name.").aliases("bezeichnung gruppe artikelgruppe warengruppe"),
+        kuerzel: Option<String> = mutable => said("Kürzel", "Kürzel.").aliases("kurzzeichen code"),
+        nummer: Option<i64> = mutable
+            => said("Nummer", "Nummer.").aliases("nr zertifikatsnummer zertifikatsnr zertifikatnr zertifikat"),
+        mwst_satz: Option<Percent> = mutable
+            => said("Steuersatz (%)", "Steuersatz in Prozent.")
+            .aliases("mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz"),
     }
 }

@@ -8,8 +8,7 @@ use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
-use crate::platform::http::list_file;
-use crate::platform::http::query::Query;
+use crate::platform::http::list_file::listed;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::rules::error::HintCode;
@@ -18,16 +17,7 @@ const WHAT: &str = "Diesen Kunden";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let auswahl = Auswahl::of(&call.query)?;
-    if let Some(file) = as_file(tx, &call.query, &auswahl)? {
-        return Ok(file);
-    }
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &auswahl, page)?, cut))
-}
-
-/// Returns the partners as a file, if the request asks for one.
-pub fn as_file(tx: &Tx<'_>, query: &Query, auswahl: &Auswahl<'_>) -> Result<Option<Reply>> {
-    list_file::asked(query, "partner", |page| sql::list::<list_file::Table<Kunde>>(tx, auswahl, page))
+    listed!(call, "partner", Reply::list, |page| sql::list(tx, &auswahl, page))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

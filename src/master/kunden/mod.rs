@@ -16,7 +16,7 @@ pub use bezug::{by_id, contradiction, find_by_verweis, missing, named, of_filter
 pub use change::preset;
 pub use change::{give_konto, personenkonto};
 pub use checks::CHECKS;
-pub use handlers::{as_file, found};
+pub use handlers::found;
 pub use import::put_back;
 pub use model::{Auswahl, GRUPPEN, Kunde, KundenId, PartnerTypen};
 pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, with};

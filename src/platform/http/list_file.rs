@@ -38,6 +38,21 @@ pub fn asked<T: Tabular>(
     Ok(Some(Reply::csv(name, read(page)?.text.into_bytes()).with_cut_limit(cut)))
 }
 
+/// Answers with the file that the request asks for, else with a page as JSON, `Reply::list` or `Reply::array`.
+macro_rules! listed {
+    ($call:ident, $name:literal, $reply:path, |$page:ident| $read:expr) => {
+        match $crate::platform::http::list_file::asked(&$call.query, $name, |$page| $read)? {
+            Some(file) => Ok(file),
+            None => {
+                let ($page, cut) = $call.query.page()?;
+                Ok($reply($read?, cut))
+            }
+        }
+    };
+}
+
+pub(crate) use listed;
+
 impl<T: Tabular> Table<T> {
     fn new() -> Table<T> {
         let mut table = Table { text: "\u{feff}".to_owned(), rows: PhantomData };
@@ -88,8 +103,10 @@ fn cell(value: Value) -> String {
         Value::Price(number) => german(number.to_string()),
         Value::Percent(number) => german(number.to_string()),
         Value::Decimal(number) => german(number.to_string()),
+        Value::Money(number) => german(number.to_string()),
         Value::Integer(number) => number.to_string(),
         Value::YesNo(is_so) => if is_so { "ja" } else { "nein" }.to_owned(),
         Value::Day(day) => day.german(),
+        Value::Instant(instant) => instant.german(),
     }
 }

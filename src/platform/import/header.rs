@@ -27,47 +27,27 @@ const ALIKE: f64 = 0.86;
 /// digits. A word that matches several columns of a kind matches none of them there.
 const ALIASES: &[(&str, &str)] = &[
     ("ab_menge", "menge mengeab staffel staffelmenge mindestmenge"),
-    ("anliefermenge_kg", "anliefermenge bruttomenge"),
     (
         "artikelnummer",
         "artikelnr artnr artikelno artikelcode materialnummer materialnr produktnummer produktnr sachnummer nr nummer",
     ),
-    ("belegnummer", "belegnr annahmescheinnr annahmescheinnummer scheinnummer scheinnr nr nummer"),
-    ("besatz_prozent", "besatz"),
     ("bestand", "menge lagerbestand anfangsbestand istbestand gezaehlt zaehlmenge gezaehltemenge"),
     (
         "bezeichnung",
         "artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung bezeichnung1",
     ),
-    ("bon_nr", "bonnummer bon"),
     (
         "charge_nr",
         "charge chargennr chargennummer los losnr losnummer partie partienr partienummer lot nr nummer",
     ),
-    ("ean", "gtin barcode eancode eannummer eannr"),
-    ("eingang_ep", "einstandspreis"),
-    ("eingang_menge", "eingangsmenge menge"),
     ("einheit", "me mengeneinheit einh"),
-    ("einzelpreis", "bruttopreis preisbrutto einzelpreisbrutto"),
     ("erntejahr", "ernte"),
-    ("feuchte_prozent", "feuchte feuchtigkeit wassergehalt"),
-    ("fremde_charge_nr", "lieferantencharge fremdcharge"),
-    ("gesamt", "summe gesamtpreis gesamtbrutto"),
     ("grund", "anlass"),
     ("gueltig_bis", "bis ende ablauf ablaufdatum enddatum"),
     ("gueltig_von", "von ab beginn gueltigab startdatum"),
-    ("herkunftsland", "herkunft ursprung ursprungsland"),
-    ("kassiert_at", "datum datumuhrzeit datumzeit zeitpunkt verkaufsdatum"),
-    ("kuerzel", "kurzzeichen code"),
     ("kunde", "kundennr kundennummer kdnr"),
-    ("lieferdatum", "datum anlieferdatum annahmedatum"),
     ("menge", "anzahl stueckzahl"),
-    ("mhd", "mindesthaltbarkeitsdatum mindesthaltbarkeit haltbarbis haltbarkeit"),
-    ("mwst_satz", "mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz"),
     ("name", "bezeichnung gruppe artikelgruppe warengruppe"),
-    ("netto_betrag", "betrag"),
-    ("netto_menge_kg", "nettomenge nettogewicht"),
-    ("notizen", "notiz bemerkung bemerkungen anmerkung anmerkungen"),
     ("nummer", "nr zertifikatsnummer zertifikatsnr zertifikatnr zertifikat"),
     (
         "partner",
@@ -77,10 +57,8 @@ const ALIASES: &[(&str, &str)] = &[
         "preis",
         "verkaufspreis vk vkpreis vknetto verkaufspreisnetto nettopreis preisnetto preiseur preiseuro listenpreis",
     ),
-    ("preis_je_t", "preist preiseurt preisjetonne"),
     ("satz", "steuersatz prozentsatz prozent"),
     ("schluessel", "steuerschluessel"),
-    ("zahlart", "zahlungsart zahlweise"),
 ];
 
 /// The columns of a kind of import, and the one that identifies a record.

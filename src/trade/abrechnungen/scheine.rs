@@ -94,7 +94,7 @@ fn chosen(tx: &Tx<'_>, auswahl: &AuswahlEingabe, art: Abrechnungsart) -> Result<
         partner: Some(partner.id),
         artikel: artikel.map(|artikel| artikel.id),
         kontrakt: auswahl.kontrakt_id,
-        gesperrt: None,
+        ..annahmescheine::Auswahl::default()
     };
     let page = Page { limit: u32::try_from(ANNAHMESCHEINE_MAX + 1).ok(), offset: 0 };
     let found: Records<Annahmeschein> = annahmescheine::list(tx, &suche, page)?;

@@ -15,7 +15,7 @@ pub use checks::CHECKS;
 pub use create::deliver;
 pub use model::{Analyse, Annahmeschein, Auswahl};
 pub use qualitaet::{Gemessen, day_of, gemessen, locks, rechnung, said, scheme_of, values_of};
-pub use sql::{RETENTION, Summen, find, find_by_delivery, follows, list, settle, sums};
+pub use sql::{RETENTION, SORTIERUNG, Summen, find, find_by_delivery, follows, list, settle, sums};
 
 use uuid::Uuid;
 
@@ -24,6 +24,7 @@ use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::Call;
+use crate::platform::http::list_file::{self, listed};
 use crate::platform::http::param::Param;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
@@ -59,8 +60,9 @@ pub const ROUTES: &[Route] = &[
             Param::bool("gesperrt", "nur gesperrte oder nur freie"),
             Param::limit(None),
             Param::OFFSET,
+            list_file::FORMAT,
         ])
-        .gives(&[Answer::list::<Annahmeschein>()]),
+        .gives(&[Answer::list::<Annahmeschein>(), Answer::other("text/csv")]),
     Route::post(
         "/api/v1/annahmescheine",
         Scope::RohwarenWrite,
@@ -128,8 +130,8 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::list(list(tx, &Auswahl::of(&call.query)?, page)?, cut))
+    let auswahl = Auswahl::of(&call.query)?;
+    listed!(call, "annahmescheine", Reply::list, |page| list(tx, &auswahl, page))
 }
 
 pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Annahmeschein> {

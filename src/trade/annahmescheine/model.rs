@@ -16,6 +16,7 @@ use crate::platform::http::wire::{Gewicht, Kennung, Liste, LongText, OneOf, Text
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Code, Hints, Refusal};
+use crate::rules::field::said;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::receipt::{Anlieferung, AnnahmescheinStatus, net_amount, net_quantity};
 use crate::rules::settlement::{Befund, Messwert, Quelle};
@@ -26,63 +27,90 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Annahmeschein in annahmeschein as s {
         id: Uuid = fixed,
-        belegnummer: String = fixed,
+        belegnummer: String = fixed
+            => said("Annahmeschein", "Nummer des Annahmescheins.")
+            .aliases("belegnr annahmescheinnr annahmescheinnummer scheinnummer scheinnr nr nummer"),
         /// Also abgerechnet while its EL is paired with final invoices (D21a).
-        status: AnnahmescheinStatus = mutable,
+        status: AnnahmescheinStatus = mutable => said("Status", "Status des Datensatzes."),
         /// Whether an import declared it settled, regardless of its EL.
         #[serde(skip)]
         ist_abgerechnet: bool = mutable,
-        lieferdatum: Option<DayTime> = mutable,
-        anliefermenge_kg: Option<Quantity> = mutable,
-        netto_menge_kg: Option<Quantity> = mutable,
+        lieferdatum: Option<DayTime> = mutable
+            => said("Lieferdatum", "Tag der Lieferung.").aliases("datum anlieferdatum annahmedatum"),
+        anliefermenge_kg: Option<Quantity> = mutable
+            => said("Angeliefert (kg)", "Angeliefertes Gewicht in kg.").aliases("anliefermenge bruttomenge"),
+        netto_menge_kg: Option<Quantity> = mutable
+            => said("Netto (kg)", "Gewicht nach Abzügen in kg.").aliases("nettomenge nettogewicht"),
         /// null without a price.
-        netto_betrag: Option<Money> = mutable,
+        netto_betrag: Option<Money> = mutable
+            => said("Betrag netto (EUR)", "Nettomenge in Tonnen mal Preis je Tonne; null ohne Preis.")
+            .aliases("betrag"),
         partner_id: Option<Uuid> = mutable,
         artikel_id: Option<Uuid> = mutable,
         wiegung_id: Option<Uuid> = mutable,
-        feuchte_prozent: Option<Percent> = mutable,
-        basisfeuchte_prozent: Option<Percent> = mutable,
-        schwundfaktor: Quantity = mutable,
-        besatz_prozent: Option<Percent> = mutable,
-        basisbesatz_prozent: Option<Percent> = mutable,
-        sonstige_abzuege_kg: Quantity = mutable,
-        preis_je_t: Option<Price> = mutable,
+        feuchte_prozent: Option<Percent> = mutable
+            => said("Feuchte (%)", "Gemessene Feuchte.").aliases("feuchte feuchtigkeit wassergehalt"),
+        basisfeuchte_prozent: Option<Percent> = mutable
+            => said("Basisfeuchte (%)", "Feuchte, bis zu der nichts abgezogen wird."),
+        schwundfaktor: Quantity = mutable
+            => said("Schwundfaktor", "Gewichtsverlust je Prozent Feuchte; ohne Angabe 1."),
+        besatz_prozent: Option<Percent> = mutable => said("Besatz (%)", "Gemessener Besatz.").aliases("besatz"),
+        basisbesatz_prozent: Option<Percent> = mutable
+            => said("Basisbesatz (%)", "Besatz, bis zu dem nichts abgezogen wird."),
+        sonstige_abzuege_kg: Quantity = mutable => said("Sonstige Abzüge (kg)", "Weitere Abzüge in kg."),
+        preis_je_t: Option<Price> = mutable
+            => said("Preis je t (EUR)", "Preis je Tonne netto.").aliases("preist preiseurt preisjetonne"),
         kontrakt_id: Option<Uuid> = mutable,
-        fremde_charge_nr: Option<String> = mutable,
-        herkunftsland: Option<String> = mutable,
-        biozertifikat_id: Option<i64> = mutable,
-        bemerkung: Option<String> = mutable,
-        external_ref: Option<String> = fixed,
+        fremde_charge_nr: Option<String> = mutable
+            => said("Charge des Lieferanten", "Chargennummer des Lieferanten.")
+            .aliases("lieferantencharge fremdcharge"),
+        herkunftsland: Option<String> = mutable
+            => said("Herkunftsland", "Herkunftsland (ISO 3166-1 alpha-2).")
+            .aliases("herkunft ursprung ursprungsland"),
+        biozertifikat_id: Option<i64> = mutable => said("Biozertifikat", "id des Biozertifikats."),
+        bemerkung: Option<String> = mutable => said("Bemerkung", "Freier Text."),
+        external_ref: Option<String> = fixed
+            => said("Kennung des Senders",
+                "Kennung des Senders: eine zweite Anfrage mit derselben bekommt den vorhandenen Datensatz."),
         /// Number of the scheme by which it is settled (D29b); null: by its own fields (D23).
-        schema: Option<String> = "sc.nummer",
+        schema: Option<String> = "sc.nummer"
+            => said("Schema",
+                "Nummer des Schemas, nach dem abgerechnet wird; null: nach den Feldern des Scheins. In Anfragen ohne Angabe das seines Kontrakts, sonst das einzige des Artikels."),
         #[serde(skip)]
         schema_id: Option<Uuid> = mutable,
         /// The version that its net quantity was computed with.
-        schema_version: Option<i64> = mutable,
+        schema_version: Option<i64> = mutable
+            => said("Version des Schemas", "Version des Schemas, nach der gerechnet wurde."),
         /// Whether it is locked until a person releases it.
-        gesperrt: bool = "s.sperrgruende is not null",
+        gesperrt: bool = "s.sperrgruende is not null"
+            => said("Gesperrt",
+                "true: Er wartet auf eine Freigabe oder eine Analyse und wird nicht abgerechnet."),
         /// Reasons for the lock (D29d); null: none.
         sperrgruende: Option<Json<Vec<Befund>>> = mutable,
         /// Whether the mean of all receipts settled together will replace its own values (D29e).
-        vorlaeufig: bool = "s.ist_vorlaeufig = 1 and er.id is null",
+        vorlaeufig: bool = "s.ist_vorlaeufig = 1 and er.id is null"
+            => said("Vorläufig", "true: Abgerechnet wird nach dem Mittel der Partie, das noch nicht feststeht."),
         #[serde(skip)]
         ist_vorlaeufig: bool = mutable,
         /// Its final settlement.
         abrechnung_id: Option<Uuid> = "ap.abrechnung_id",
         #[serde(skip)]
         abrechnung_beleg_id: Option<Uuid> = "er.id",
-        abrechnung_beleg_nummer: Option<String> = "er.beleg_nummer",
+        abrechnung_beleg_nummer: Option<String> = "er.beleg_nummer"
+            => said("Abgerechnet mit", "Nummer der Gutschrift, die ihn abrechnet."),
         /// The quantity that it paid.
-        abgerechnet_kg: Option<Quantity> = "ap.netto_kg",
-        storno_grund: Option<String>,
-        created_at: Instant = fixed as angelegt_am,
+        abgerechnet_kg: Option<Quantity> = "ap.netto_kg"
+            => said("Bezahlt (kg)", "Was dafür bezahlt wird, in kg."),
+        storno_grund: Option<String> => said("Grund des Stornos", "Warum storniert wurde."),
+        created_at: Instant = fixed as angelegt_am => said("Angelegt", "Zeitpunkt der Anlage."),
         /// The purchase delivery note that el_erzeugen created.
         el_id: Option<Uuid> = fixed as el_beleg_id,
-        el_beleg_nummer: Option<String> = "b.beleg_nummer",
+        el_beleg_nummer: Option<String> = "b.beleg_nummer"
+            => said("Einkaufslieferschein", "Nummer des erzeugten Einkaufslieferscheins."),
         /// The only batch of that document.
         charge_id: Option<Uuid> = "p.charge_id",
-        partner_name: Option<String> = "k.name",
-        artikel_bezeichnung: Option<String> = "a.bezeichnung",
+        partner_name: Option<String> = "k.name" => said("Name des Partners", "Name des Partners."),
+        artikel_bezeichnung: Option<String> = "a.bezeichnung" => said("Artikel", "Bezeichnung des Artikels."),
     }
 }
 
@@ -160,6 +188,8 @@ auswahl! {
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
         kontrakt: Option<Uuid> = query.uuid("kontrakt_id")?,
         gesperrt: Option<bool> = query.bool("gesperrt")?,
+        /// Of its page.
+        sortierung: Option<&'static str> = None,
     }
 }
 

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::model::{Analyse, Annahmeschein, Auswahl};
 use crate::platform::db::columns::Json;
-use crate::platform::db::list::{Filter, ListSql, Page};
+use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::record::Part;
 use crate::platform::db::seals::retention::Retention;
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -33,8 +33,15 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by s.lieferdatum desc, s.id",
 };
 
+/// The orders of its page; the interface has the first alone (D16).
+const ORDERS: [Order; 2] =
+    [("-lieferdatum", LIST.order), ("lieferdatum", "order by s.lieferdatum, s.id desc")];
+
+pub const SORTIERUNG: &[&str] = &names(ORDERS);
+
 pub fn list<P: PageOf<Annahmeschein>>(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<P> {
-    tx.list(&LIST, &filter(auswahl), page)
+    let mut filter = filter(auswahl);
+    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
 fn filter(auswahl: &Auswahl) -> Filter<'_> {

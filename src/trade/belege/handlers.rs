@@ -14,6 +14,7 @@ use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::{Call, IfMatch};
+use crate::platform::http::list_file::listed;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::platform::http::wire::Leer;
@@ -27,8 +28,8 @@ const WHAT: &str = "Diesen Beleg";
 const PDF: &str = "application/pdf";
 
 pub fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &Auswahl::of(tx, &call.query)?, page)?, cut))
+    let auswahl = Auswahl::of(tx, &call.query)?;
+    listed!(call, "belege", Reply::list, |page| sql::list(tx, &auswahl, page))
 }
 
 pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

@@ -45,6 +45,7 @@ pub use sql::{AMOUNTS_LOOKED_AT_MAX, RETENTION, find_by_external_ref, list};
 
 use crate::goods::waage::Storno;
 use crate::master::anhaenge::{self, Anhang};
+use crate::platform::http::list_file;
 use crate::platform::http::param::{Param, ParamKind};
 use crate::platform::http::route::{Access, Route};
 use crate::platform::http::shape::Answer;
@@ -122,8 +123,9 @@ pub const ROUTES: &[Route] = &[
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(50)),
             Param::OFFSET,
+            list_file::FORMAT,
         ])
-        .gives(&[Answer::list::<Beleg>()]),
+        .gives(&[Answer::list::<Beleg>(), Answer::other("text/csv")]),
     Route::post("/api/v1/belege", WRITE, "Beleg anlegen", handlers::create)
         .takes::<NewBeleg>("BelegNeu", &["beleg_typ", "items"])
         .gives(&[Answer::created::<BelegBestaetigung>(), Answer::ok::<Wiederholt<Beleg>>()])

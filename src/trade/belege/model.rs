@@ -12,6 +12,7 @@ use crate::platform::failure::Result;
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
 use crate::rules::error::{Code, Hints, Message};
+use crate::rules::field::said;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::{Gedruckt, Steuerkategorie, share};
 
@@ -40,57 +41,70 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Beleg in beleg as b {
         id: Uuid = fixed,
-        beleg_nummer: String = fixed,
-        beleg_typ: BelegTyp = fixed,
-        status: BelegStatus = mutable,
-        beleg_datum: DayTime = mutable,
-        lieferdatum: Option<DayTime> = mutable,
-        leistung_von: Option<DayTime> = mutable,
-        leistung_bis: Option<DayTime> = mutable,
-        summe_netto: Money = mutable,
-        summe_mwst: Money = mutable,
-        summe_brutto: Money = mutable,
+        beleg_nummer: String = fixed => said("Nummer", "Nummer des Belegs, lückenlos je Typ und Jahr."),
+        beleg_typ: BelegTyp = fixed
+            => said("Art",
+                "AN Angebot, AU Auftrag, LS Lieferschein, RE Rechnung, BS Bestellung, EL Einkaufslieferschein, ER Eingangsrechnung."),
+        status: BelegStatus = mutable => said("Status", "Status des Datensatzes."),
+        beleg_datum: DayTime = mutable
+            => said("Datum", "Datum des Belegs; beim Anlegen ohne Angabe heute in Berlin."),
+        lieferdatum: Option<DayTime> = mutable
+            => said("Lieferdatum", "Tag der Lieferung; er bestimmt den Steuersatz."),
+        leistung_von: Option<DayTime> = mutable => said("Leistung von", "Erster Tag der Leistung."),
+        leistung_bis: Option<DayTime> = mutable => said("Leistung bis", "Letzter Tag der Leistung."),
+        summe_netto: Money = mutable => said("Netto (EUR)", "Summe netto."),
+        summe_mwst: Money = mutable => said("Steuer (EUR)", "Summe der Steuer."),
+        summe_brutto: Money = mutable => said("Brutto (EUR)", "Summe brutto."),
         /// As printed on a supplier's invoice, together with these sums (D18); null if they are computed.
         steuergruppen: Option<Gedruckt> = mutable,
         kunde_id: Uuid = mutable,
-        notizen: Option<String> = mutable,
-        zahlungsziel_tage: Option<i64> = mutable,
-        zahlungsbedingung: Option<String> = mutable,
-        skonto_tage: Option<i64> = mutable,
-        skonto_prozent: Option<Percent> = mutable,
-        external_ref: Option<String> = fixed,
-        fremdbelegnummer: Option<String> = mutable,
+        notizen: Option<String> = mutable => said("Notizen", "Freier Text."),
+        zahlungsziel_tage: Option<i64> = mutable => said("Zahlungsziel (Tage)", "Zahlungsziel in Tagen."),
+        zahlungsbedingung: Option<String> = mutable => said("Zahlungsbedingung", "Zahlungsbedingung."),
+        skonto_tage: Option<i64> = mutable => said("Skonto (Tage)", "Tage, in denen Skonto gilt."),
+        skonto_prozent: Option<Percent> = mutable => said("Skonto (%)", "Skonto in Prozent."),
+        external_ref: Option<String> = fixed
+            => said("Kennung des Senders",
+                "Kennung des Senders: eine zweite Anfrage mit derselben bekommt den vorhandenen Datensatz."),
+        fremdbelegnummer: Option<String> = mutable
+            => said("Belegnummer des Partners", "Belegnummer des Partners."),
         ist_gutschrift: bool =
             |beleg_typ, summe_netto, storno_von_beleg_id| {
                 ist_gutschrift(beleg_typ, summe_netto, storno_von_beleg_id)
-            },
+            }
+            => said("Gutschrift", "Ob der Beleg eine Gutschrift ist."),
         /// Null unless the document is RE or ER (D24).
-        rechnungsart: Option<Rechnungsart> = mutable,
+        rechnungsart: Option<Rechnungsart> = mutable
+            => said("Rechnungsart",
+                "rechnung, oder gutschrift, wenn die Firma die ER für ihren Lieferanten schreibt; null, wenn der Beleg weder RE noch ER ist."),
         /// Always null: there are no delivery addresses (D18).
         lieferadresse_id: Option<Uuid> = { None },
-        liefertermin: Option<DayTime> = mutable,
+        liefertermin: Option<DayTime> = mutable => said("Liefertermin", "Zugesagter Liefertermin."),
         /// Last day on which an offer is valid.
-        gueltig_bis: Option<DayTime> = mutable,
-        kontaktperson: Option<String> = mutable,
-        niederlassung_id: Option<i64> = mutable,
-        lagerhalle_id: Option<i64> = mutable,
-        vb_id: Option<i64> = mutable,
+        gueltig_bis: Option<DayTime> = mutable => said("Gültig bis", "Letzter Tag der Gültigkeit."),
+        kontaktperson: Option<String> = mutable => said("Kontaktperson", "Kontaktperson."),
+        niederlassung_id: Option<i64> = mutable => said("Niederlassung", "Kennung der Niederlassung."),
+        lagerhalle_id: Option<i64> = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),
+        vb_id: Option<i64> = mutable => said("Vertriebler", "Vertriebler."),
         /// The document that this counter document cancels (D4).
         storno_von_beleg_id: Option<Uuid> = fixed,
         /// The document that this one was made from (D8).
         vorgaenger_beleg_id: Option<Uuid> = mutable,
         /// No counterpart will come: its open quantities are closed (D8).
-        ohne_gegenbeleg: bool = mutable,
-        storno_grund: Option<String> = mutable,
+        ohne_gegenbeleg: bool = mutable
+            => said("Ohne Gegenbeleg",
+                "Es kommt kein Gegenbeleg mehr; was offen ist, ist geschlossen und wird nur noch mit bezug_beleg_id getroffen."),
+        storno_grund: Option<String> = mutable => said("Grund des Stornos", "Warum storniert wurde."),
         /// URL of the PDF, once one is archived.
         pdf_url: Option<String> = |id, is_archived| { pdf_url(id, is_archived) },
-        created_at: Instant = fixed as angelegt_am,
-        updated_at: Instant = mutable as geaendert_am,
+        created_at: Instant = fixed as angelegt_am => said("Angelegt", "Zeitpunkt der Anlage."),
+        updated_at: Instant = mutable as geaendert_am => said("Geändert", "Zeitpunkt der letzten Änderung."),
         /// Data that was missing for the mandatory e-invoice when the document became final (D4).
         #[serde(skip_serializing_if = "Option::is_none")]
         erechnung_fehlt: Option<Vec<String>> = |fehlt| { from_json(fehlt) },
         /// The partner's name; a copy once the document is final (D4).
-        kunden_name: String = "coalesce(b.kunden_name, k.name)",
+        kunden_name: String = "coalesce(b.kunden_name, k.name)"
+            => said("Partner", "Name des Kunden; beim abgeschlossenen Beleg der von damals."),
         /// Only in the answer about a single document.
         #[serde(skip_serializing_if = "Option::is_none")]
         positionen: Option<Vec<BelegPosition>> = { None },

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::http::call::Call;
+use crate::platform::http::list_file::{self, listed};
 use crate::platform::http::param::Param;
 use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
@@ -41,13 +42,14 @@ pub const ROUTES: &[Route] =
             Param::flag("nur_verkaeufe", "true: ohne Stornobons"),
             Param::limit(Some(500)),
             Param::OFFSET,
+            list_file::FORMAT,
         ])
-        .gives(&[Answer::list::<Barverkauf>()])
+        .gives(&[Answer::list::<Barverkauf>(), Answer::other("text/csv")])
         .refuses(&[&[Code::BonMehrdeutig]])];
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
-    let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &auswahl(tx, &call.query)?, page)?, cut))
+    let auswahl = auswahl(tx, &call.query)?;
+    listed!(call, "barverkaeufe", Reply::list, |page| sql::list(tx, &auswahl, page))
 }
 
 /// Reads the filters of a list from the query; refuses a number that several receipts have.

@@ -11,6 +11,7 @@ use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Int, OneOf, Text};
 use crate::rules::day::{Day, Instant};
+use crate::rules::field::said;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::kasse::BonArt;
 use crate::{auswahl, eingabe};
@@ -19,33 +20,48 @@ record! {
     /// A line of a receipt (specification, Barverkauf).
     #[derive(Debug, Serialize, JsonSchema)]
     pub struct Barverkauf from barverkauf as z {
-        id: i64,
-        bon_id: Uuid,
+        id: i64 => said("Zeile", "Kennung des Datensatzes."),
+        bon_id: Uuid => said("Kennung des Bons", "id des Bons."),
         artikel_id: Option<Uuid>,
-        bezeichnung: String,
-        ean: Option<String> = "coalesce(z.ean, a.ean)",
-        menge: Quantity,
-        einheit: Option<String>,
+        bezeichnung: String
+            => said("Bezeichnung", "Bezeichnung, wie sie auf dem Bon steht.")
+            .aliases("artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung bezeichnung1"),
+        ean: Option<String> = "coalesce(z.ean, a.ean)"
+            => said("EAN", "EAN der Zeile, sonst die des Artikels.")
+            .aliases("gtin barcode eancode eannummer eannr"),
+        menge: Quantity => said("Menge", "Menge; negativ auf Stornobons.").aliases("anzahl stueckzahl"),
+        einheit: Option<String> => said("Einheit", "Einheit der Menge.").aliases("me mengeneinheit einh"),
         /// Gross.
-        einzelpreis: Price,
-        mwst_satz: Percent,
+        einzelpreis: Price
+            => said("Einzelpreis brutto (EUR)", "Einzelpreis brutto.")
+            .aliases("bruttopreis preisbrutto einzelpreisbrutto"),
+        mwst_satz: Percent
+            => said("Steuersatz (%)", "Steuersatz in Prozent.")
+            .aliases("mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz"),
         /// Gross.
-        gesamt: Money,
+        gesamt: Money => said("Brutto (EUR)", "Zeilensumme brutto.").aliases("summe gesamtpreis gesamtbrutto"),
         /// The cash day: that of kassiert_at in Berlin.
-        datum: Day = "b.datum",
-        kassiert_at: Instant = "b.kassiert_am",
-        bon_nr: String = "b.bon_nr",
-        art: BonArt = "b.art",
-        storniert: bool = "b.storniert",
-        storno_von_bon_id: Option<Uuid> = "b.storno_von_bon_id",
-        zahlart: Option<String> = "b.zahlart",
-        kasse_id: Option<Uuid> = "b.kasse_id",
+        datum: Day = "b.datum" => said("Kassentag", "Kassentag: Kalendertag in Berlin."),
+        kassiert_at: Instant = "b.kassiert_am"
+            => said("Kassiert", "Zeitpunkt der Zahlung (UTC).")
+            .aliases("datum datumuhrzeit datumzeit zeitpunkt verkaufsdatum"),
+        bon_nr: String = "b.bon_nr"
+            => said("Bon", "Nummer des Bons, fortlaufend in der Firma.").aliases("bonnummer bon"),
+        art: BonArt = "b.art" => said("Art", "Art des Bons: verkauf oder storno (mit negativen Beträgen)."),
+        storniert: bool = "b.storniert" => said("Storniert", "true, wenn der Bon ganz storniert ist."),
+        storno_von_bon_id: Option<Uuid> = "b.storno_von_bon_id"
+            => said("Storno von", "Nur auf Stornobons: id des ursprünglichen Bons."),
+        zahlart: Option<String> = "b.zahlart"
+            => said("Zahlart", "Zahlart, zum Beispiel bar, ec oder ls.").aliases("zahlungsart zahlweise"),
+        kasse_id: Option<Uuid> = "b.kasse_id" => said("Kasse", "id der Kasse."),
         kunde_id: Option<Uuid> = "b.kunde_id",
-        artikelnummer: Option<String> = "coalesce(a.artikelnummer, z.artikelnummer)",
-        artikelnr: Option<String> = "a.artikelnr",
-        bezeichnung2: Option<String> = "a.bezeichnung2",
-        netto: Money = "z.gesamt - z.steuer",
-        steuer: Money,
+        artikelnummer: Option<String> = "coalesce(a.artikelnummer, z.artikelnummer)"
+            => said("Artikelnummer", "Artikelnummer.")
+            .aliases("artikelnr artnr artikelno artikelcode materialnummer materialnr produktnummer produktnr sachnummer nr nummer"),
+        artikelnr: Option<String> = "a.artikelnr" => said("Zweite Nummer", "Zweite, kurze Artikelnummer."),
+        bezeichnung2: Option<String> = "a.bezeichnung2" => said("Zusatz", "Zweite Bezeichnung."),
+        netto: Money = "z.gesamt - z.steuer" => said("Netto (EUR)", "gesamt ohne Steuer."),
+        steuer: Money => said("Steuer (EUR)", "In gesamt enthaltene Steuer."),
     }
 }
 

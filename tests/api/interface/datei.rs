@@ -104,6 +104,90 @@ fn what_was_exported_is_imported_again_and_changes_nothing_but_what_was_edited()
     assert_eq!(mill.get("/api/v1/artikel?suche=w-1").body["data"][0]["preis"], "99.5000");
 }
 
+/// One record of each other list that can be had as a file.
+fn traded(server: &Server) -> Client {
+    let mill = server.company("Mühle");
+    server.import(&mill, "artikelgruppen", "name;kuerzel;nummer;mwst_satz\nGetreide;G;7;7\n");
+    let partner =
+        json!({"kundennr": "L-1", "nachname_firma": "=Hof", "partner_typen": ["kunde", "lieferant"]});
+    let partner = mill.post("/api/v1/kunden", partner).id();
+    let wheat =
+        json!({"artikelnummer": "W-1", "bezeichnung": "Weizen", "einheit": "kg", "chargenpflichtig": true});
+    let wheat = mill.post("/api/v1/artikel", wheat).id();
+    server.import(
+        &mill,
+        "chargen",
+        "artikelnummer;charge_nr;bestand;mhd;herkunftsland;eingang_menge;eingang_ep;partner\n\
+         W-1;C-1;500;2030-01-31;DE;1000;0.21;L-1\n",
+    );
+    let weighed = json!({"waage_id": 1, "gewicht_erst_kg": 24000, "partner_id": partner, "artikel_id": wheat,
+        "kennzeichen": "UE-A 1"});
+    let weighed = mill.post("/api/v1/wiegungen", weighed).id();
+    mill.put(&format!("/api/v1/wiegungen/{weighed}/zweitwiegung"), json!({"gewicht_zweit_kg": 9000})).is(200);
+    let schein = json!({"kunden_id": partner, "artikel_id": wheat, "wiegung_id": weighed, "feuchte_prozent": "15.5",
+        "basisfeuchte_prozent": "14.5", "preis_je_t": "210.5"});
+    mill.post("/api/v1/annahmescheine", schein).is(201);
+    server.import(
+        &mill,
+        "barverkaeufe",
+        "bon_nr;kassiert_at;zahlart;artikelnummer;bezeichnung;menge;einzelpreis;mwst_satz\n\
+         1;2026-07-10T08:15:30Z;bar;W-1;Weizen;2;1.49;7\n1;2026-07-10T08:15:30Z;bar;;Sack;1;5;19\n",
+    );
+    mill.post(
+        "/api/v1/produktionsauftraege",
+        json!({"bezeichnung": "Schrot", "produktions_datum": "2026-07-10"}),
+    )
+    .is(201);
+    let beleg =
+        json!({"beleg_typ": "AN", "kundennummer": "L-1", "items": [{"artikelnr": "W-1", "menge": 1}]});
+    mill.post("/api/v1/belege", beleg).is(201);
+    mill
+}
+
+#[test]
+fn every_list_is_to_be_had_as_a_file_in_the_interface_and_on_its_page() {
+    let server = Server::start();
+    let mill = traded(&server);
+    let mut browser = person(&server, &["Erika", "--role", "verwalten"]);
+    let lists = [
+        ("artikelgruppen", None, "Name;Kürzel;Nummer;Steuersatz (%)", "Getreide;G;7;7,00"),
+        (
+            "chargen",
+            Some("chargen"),
+            "Chargennummer;Nummer des Lieferanten;Haltbar bis;",
+            "C-1;;31.01.2030;DE;",
+        ),
+        (
+            "wiegungen",
+            Some("wiegungen"),
+            "Wiegeschein;Status;Richtung;Kennzeichen;",
+            ";fertig;eingang;UE-A 1;",
+        ),
+        ("annahmescheine", Some("annahme"), "Annahmeschein;Status;Lieferdatum;", ";15000,000;"),
+        ("barverkaeufe", None, "Zeile;Kennung des Bons;", ";10.07.2026 10:15:30;"),
+        ("produktionsauftraege", Some("produktion"), "Auftrag;Rezeptur;", ";10.07.2026;"),
+        ("belege", Some("belege"), "Nummer;Art;Status;Datum;", ";AN;offen;"),
+    ];
+    for (list, page, head, cells) in lists {
+        let path = format!("/api/v1/{list}?format=csv");
+        let text = table(&mill, &path);
+        assert!(text.starts_with(head) && text.contains(cells), "{list}: {text}");
+        mill.get(&format!("/api/v1/{list}?format=xml")).refused(400, "PARAMETER_UNGUELTIG");
+        let Some(page) = page else { continue };
+        let page = format!("/leitstand/f/{}/{page}", mill.tenant);
+        assert!(browser.get(&page).is(200).text.contains(&format!("{page}?format=csv")), "{list}");
+        assert_eq!(browser.get_bytes(&format!("{page}?format=csv")), mill.get(&path).bytes, "{list}");
+    }
+    // What an import knows is known again.
+    let tables = [("artikelgruppen", "1"), ("chargen", "1"), ("annahmescheine", "1"), ("barverkaeufe", "2")];
+    for (kind, records) in tables {
+        let text = table(&mill, &format!("/api/v1/{kind}?format=csv"));
+        let said = server.import(&mill, kind, &text);
+        let unchanged = format!("0 neu, 0 geändert, {records} unverändert\n");
+        assert!(said.ends_with(&unchanged), "{kind}: {said}\n{text}");
+    }
+}
+
 #[test]
 fn the_page_of_a_list_offers_what_its_filter_selects() {
     let server = Server::start();

@@ -397,6 +397,14 @@ fn heads_of_columns_sort_and_say_so() {
         kunde(&mill, json!({"name": name, "kundennr": number, "ort": "Ulm"}));
     }
     weizen(&server, &mill);
+    for day in ["2026-07-03", "2026-07-01", "2026-07-02"] {
+        mill.post("/api/v1/produktionsauftraege", json!({"produktions_datum": day})).is(201);
+        let schein =
+            json!({"kundennummer": "1", "artikelnr": "1001", "lieferdatum": day, "anliefermenge_kg": 100});
+        mill.post("/api/v1/annahmescheine", schein).is(201);
+    }
+    let (newest, oldest) =
+        (["03.07.2026", "02.07.2026", "01.07.2026"], ["01.07.2026", "02.07.2026", "03.07.2026"]);
     let items =
         |price: i64| json!([{"bezeichnung": "Fracht", "menge": 1, "ep_netto": price, "mwst_satz": 19}]);
     for (number, price) in [("1", 5), ("2", 9), ("3", 7)] {
@@ -407,6 +415,10 @@ fn heads_of_columns_sort_and_say_so() {
         ("partner", ["Zander", "Ährenhof", "Bauer"], "Nummer<span aria-hidden=\"true\"> ▲"),
         ("partner?sortierung=name", ["Ährenhof", "Bauer", "Zander"], "Name<span aria-hidden=\"true\"> ▲"),
         ("partner?sortierung=-name", ["Zander", "Bauer", "Ährenhof"], "Name<span aria-hidden=\"true\"> ▼"),
+        ("annahme", newest, "Lieferdatum<span aria-hidden=\"true\"> ▼"),
+        ("annahme?sortierung=lieferdatum", oldest, "Lieferdatum<span aria-hidden=\"true\"> ▲"),
+        ("produktion", newest, "Datum<span aria-hidden=\"true\"> ▼"),
+        ("produktion?sortierung=produktions_datum", oldest, "Datum<span aria-hidden=\"true\"> ▲"),
         (
             "belege?sortierung=-summe_brutto",
             ["10,71", "8,33", "5,95"],

@@ -103,6 +103,7 @@ pub const ROWS: &[Read] = &[
     ("/artikelgruppen", "limit", "?limit=0", "- /3"),
     ("/artikelgruppen", "offset", "?offset=1", "GE DL /3"),
     ("/artikelgruppen", "offset", "?offset=3", "- /3"),
+    ("/artikelgruppen", "format", "?format=csv", "csv"),
     ("/laender", "-", "", "#249"),
     ("/laender", "limit", "?limit=2", "AF EG /249"),
     ("/laender", "limit", "?limit=0", "- /249"),

@@ -71,6 +71,7 @@ pub const ROWS: &[Read] = &[
     ("/belege", "limit", "?limit=0", "- /11"),
     ("/belege", "offset", "?offset=8", "AN1 BS1 ER2 /11"),
     ("/belege", "offset", "?offset=11", "- /11"),
+    ("/belege", "format", "?format=csv", "csv"),
     ("/belege/{id}", "-", "/belege/<RE1>", "RE1"),
     ("/belege/{id}", "-", "/belege/<AU1>", "AU1"),
     ("/belege/{id}", "-", "/belege/<EL1>", "EL1"),
