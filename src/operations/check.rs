@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use serde::Serialize;
 
+use super::bounds;
 use super::sealing::broken_evidence;
 use crate::goods::{chargen, produktion, waage};
 use crate::interface::aenderungen;
@@ -51,9 +52,9 @@ impl CheckLine {
     }
 }
 
-/// Steps of [`check`]: each rule of the slices, and six besides.
+/// Steps of [`check`]: each rule of the slices, and seven besides.
 pub fn steps() -> usize {
-    checks().count() + 6
+    checks().count() + 7
 }
 
 /// Runs every check on one snapshot of a connection that seals with this secret. `began` gets the name of each
@@ -71,6 +72,9 @@ pub fn check(
         began(check.rule)?;
         lines.push(CheckLine::counted(check.rule, count(&snapshot, check.violations)?));
     }
+    let bounds = "Werte liegen in den Grenzen ihrer Felder, oder es ist bekannt";
+    began(bounds)?;
+    lines.push(CheckLine { finding: bounds::in_words(&snapshot)?, ..CheckLine::counted(bounds, 0) });
     lines.extend(contents(&snapshot, clock, &began)?);
     let (is_sealed, seals) = match audit::sealed(&snapshot, secret)? {
         Sealed::Since(_, how) => (true, CheckLine { finding: Some(how), ..CheckLine::counted(SEALS, 0) }),

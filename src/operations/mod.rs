@@ -7,6 +7,8 @@
 
 pub mod sealing;
 
+pub mod bounds;
+
 pub mod check;
 
 pub mod backup;

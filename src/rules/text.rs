@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+/// Longest text of an ordinary field, in characters (D18).
+pub const TEXT_CHARS_MAX: usize = 255;
+
 /// Letters that do not decompose into a base letter and a mark.
 const LETTERS: &[(char, &str)] =
     &[('ß', "ss"), ('æ', "ae"), ('œ', "oe"), ('ø', "o"), ('ł', "l"), ('đ', "d"), ('ð', "d"), ('þ', "th")];

@@ -1,6 +1,7 @@
 //! The administrators' commands: backup and restore (P10), doctor, completions. A copy of a busy database is
 //! whole and contains everything answered before it began; nothing is overwritten or left half done.
 
+mod bounds;
 mod browser;
 mod second;
 

@@ -47,13 +47,34 @@ pub fn create(tx: &WriteTx<'_>, new: SchemaEingabe, hints: Hints) -> Result<Gesp
     store(tx, neu, hints)
 }
 
-/// Creates the next version of a scheme; the version valid at its start ends the day before.
-pub fn next(tx: &WriteTx<'_>, last: &Kopf, new: SchemaEingabe, hints: Hints) -> Result<Gespeichert> {
+impl Neu {
+    /// Whether a version says the same from the same day on, whichever way this one came (D39).
+    pub fn repeats(&self, old: &Gueltig) -> bool {
+        let says =
+            |kopf: &Kopf| (kopf.gueltig_von, kopf.bezeichnung.clone(), kopf.erntejahr, kopf.artikel.clone());
+        old.schema == self.inhalt && says(&old.kopf) == says(&self.kopf)
+    }
+}
+
+/// Creates the next version of a scheme; the version valid at its start ends the day before. Returns that one, and
+/// false, if it says the same.
+pub fn next(
+    tx: &WriteTx<'_>,
+    last: &Kopf,
+    new: SchemaEingabe,
+    hinweise: Hints,
+) -> Result<(Gespeichert, bool)> {
     let message = "Die Nummer eines Schemas bleibt. Bitte ein neues Schema anlegen.";
     let is_other = new.nummer.as_ref().is_some_and(|nummer| *nummer != last.nummer);
     refuse_if(is_other, Code::FeldWiderspruch, "nummer", message)?;
     let neu = checked(tx, Some(last), new)?;
-    store(tx, neu, hints)
+    if let Some(known) = sql::find_valid(tx, last.id, neu.kopf.gueltig_von)?
+        && known.gueltig_bis == neu.kopf.gueltig_bis
+        && neu.repeats(&Gueltig::read(tx, known.clone())?)
+    {
+        return Ok((known.stored(hinweise), false));
+    }
+    Ok((store(tx, neu, hinweise)?, true))
 }
 
 /// Checks a request and returns it as the version after `last`, or as a first version, whose id is not
@@ -141,8 +162,7 @@ pub fn store(tx: &WriteTx<'_>, neu: Neu, mut hinweise: Hints) -> Result<Gespeich
     }
     let sha256 = digest(&kopf, &inhalt)?;
     sql::insert_version(tx, &kopf, &serde_json::to_string(&inhalt)?, sha256, &artikel)?;
-    let Kopf { id, nummer, version, gueltig_von, gueltig_bis, sha256, .. } = kopf;
-    Ok(Gespeichert { id, nummer, version, gueltig_von, gueltig_bis, sha256, hinweise })
+    Ok(kopf.stored(hinweise))
 }
 
 /// Ends the version valid on the first day of the new one, the day before; refuses if a later one overlaps.

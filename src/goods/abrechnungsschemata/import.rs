@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::gueltig::{Gueltig, merkmale};
-use super::model::{Kopf, MerkmalZeile, SchemaEingabe, TabellenZeile};
+use super::model::{MerkmalZeile, SchemaEingabe, TabellenZeile};
 use super::{create, sql};
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::{Failure, Result};
@@ -61,9 +61,7 @@ pub fn schema(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     let known = sql::find_valid(tx, id, von)?;
     let old = Gueltig::read(tx, known.unwrap_or_else(|| last.clone()))?;
     let neu = create::changed(tx, &last, &old, zeile)?;
-    let says =
-        |kopf: &Kopf| (kopf.gueltig_von, kopf.bezeichnung.clone(), kopf.erntejahr, kopf.artikel.clone());
-    if old.schema == neu.inhalt && says(&old.kopf) == says(&neu.kopf) {
+    if neu.repeats(&old) {
         return Ok(Upserted::Unchanged);
     }
     note(at, create::store(tx, neu, Hints::default())?.hinweise);

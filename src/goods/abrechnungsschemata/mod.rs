@@ -82,7 +82,7 @@ pub const ROUTES: &[Route] = &[
         post_version,
     )
     .takes::<SchemaEingabe>("AbrechnungsschemaVersionNeu", &["bezeichnung", "artikel", "gueltig_von"])
-    .gives(&[Answer::created::<Gespeichert>()])
+    .gives(&[Answer::created::<Gespeichert>(), Answer::ok::<Gespeichert>()])
     .refuses(&[create::REFUSALS]),
     Route::ask(
         "/api/v1/abrechnungsschemata/{id}/probe",
@@ -157,8 +157,8 @@ fn post_version(call: &Call<'_>) -> Result<Write> {
     let id = call.id(WHAT)?;
     Ok(Box::new(move |tx| {
         let last = sql::find(tx, id, None)?.ok_or_else(|| Failure::not_found(WHAT))?;
-        let stored = create::next(tx, &last, new.clone(), hinweise.clone())?;
-        Ok(Reply::created(&stored)?.about(id))
+        let (stored, is_new) = create::next(tx, &last, new.clone(), hinweise.clone())?;
+        Ok(if is_new { Reply::created(&stored)? } else { Reply::ok(&stored)? }.about(id))
     }))
 }
 

@@ -214,6 +214,14 @@ pub struct Gespeichert {
     pub hinweise: Hints,
 }
 
+impl Kopf {
+    /// The confirmation that it is stored.
+    pub fn stored(self, hinweise: Hints) -> Gespeichert {
+        let Kopf { id, nummer, version, gueltig_von, gueltig_bis, sha256, .. } = self;
+        Gespeichert { id, nummer, version, gueltig_von, gueltig_bis, sha256, hinweise }
+    }
+}
+
 impl SchemaEingabe {
     /// Parses the computation; reports missing and wrong fields all at once.
     pub fn inhalt(&self) -> Result<Schema> {

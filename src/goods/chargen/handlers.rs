@@ -94,11 +94,12 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 pub fn change(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<ChargeChange>()?;
-    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    let (id, if_match, ignored) = (call.id(WHAT)?, call.if_match(), call.ignored(&hinweise)?);
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
         let mut hinweise = hinweise.clone();
+        ignored.silence(&mut hinweise, || Ok(&old))?;
         let charge = change::change(tx, old, change.clone(), &mut hinweise)?;
         Ok(Reply::ok(&ChargeGeaendert { charge, hinweise })?.about(id))
     }))

@@ -15,7 +15,7 @@ mod verlauf;
 pub use checks::CHECKS;
 pub use handlers::found;
 pub use inventur::hint_outdated;
-pub use model::{Auswahl, Charge, Inventur, Lagerposten};
+pub use model::{Auswahl, Charge, Inventur, Lagerposten, NewCharge};
 pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
     COUNTED, Lagernd, Numbered, RETENTION, SORTIERUNG, Vorrat, expiring, find, had_partner, has_locked_stock,
@@ -37,7 +37,7 @@ use crate::rules::repeat::Wiederholt;
 use crate::rules::scope::Scope;
 use model::{
     ChargeAngelegt, ChargeChange, ChargeGeaendert, ChargeVerlaufseintrag, InventurBestaetigung,
-    InventurZeile, NewCharge, NewInventur,
+    InventurZeile, NewInventur,
 };
 use verfuegbar::VerfuegbareCharge;
 

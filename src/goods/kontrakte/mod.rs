@@ -27,8 +27,8 @@ use crate::platform::listing::Records;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-pub use model::{Auswahl, KOPF, Kontrakt, NOTIZEN, Position};
-use model::{KontraktAngelegt, KontraktChange, KontraktGeaendert};
+pub use model::{Auswahl, KOPF, Kontrakt, KontraktChange, NOTIZEN, Position, PositionEingabe};
+use model::{KontraktAngelegt, KontraktGeaendert};
 use uuid::Uuid;
 
 pub const IMPORTS: &[Import] =
@@ -112,11 +112,12 @@ fn post(call: &Call<'_>) -> Result<Write> {
 
 fn put(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<KontraktChange>()?;
-    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    let (id, if_match, ignored) = (call.id(WHAT)?, call.if_match(), call.ignored(&hinweise)?);
     Ok(Box::new(move |tx| {
         let old = sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))?;
         IfMatch::check(if_match.as_ref(), VERLAUF.version(tx, id)?)?;
         let mut hinweise = hinweise.clone();
+        ignored.silence(&mut hinweise, || complete(tx, id))?;
         change::change(tx, old, change.clone(), &mut hinweise)?;
         let kontrakt = complete(tx, id)?;
         Ok(Reply::ok(&KontraktGeaendert { kontrakt, hinweise })?.about(id))

@@ -173,7 +173,9 @@ mod tests {
             let resource = pattern.trim_start_matches("/api/v1/").split('/').next().unwrap();
             let mut found = BTreeSet::new();
             add_named(&operation, &named, &mut found);
-            found.into_iter().for_each(|name| drop(used.entry(name).or_default().insert(resource)));
+            for name in found {
+                used.entry(name).or_default().insert(resource);
+            }
         }
         (named, used)
     }

@@ -59,11 +59,6 @@ pub const WOERTER: &[(&str, &str)] = &[
         "Kontrakt*.schema",
         "Nummer des Abrechnungsschemas, nach dem Ware auf diesen Kontrakt abgerechnet wird; null: er nennt keines.",
     ),
-    (
-        "abgerechnet",
-        "Was zum Preis des Kontrakts mit Annahmescheinen abgerechnet ist, in seiner Einheit; null, wo sie kein \
-         Gewicht ist.",
-    ),
     ("AbrechnungsSchrittZeile*.satz", "Satz dieser Zeile, in der Einheit des Schritts."),
     ("TabellenZeile.satz", "Satz dieser Zeile, in der Einheit des Schritts."),
     ("AbrechnungsGrenze*.richtung", "ueber oder unter."),

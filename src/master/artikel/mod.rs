@@ -10,8 +10,11 @@ mod sql;
 pub use bezug::{by_id, must_have, named};
 pub use change::gruppe_named;
 pub use import::by_artikelnummer;
-pub use model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, PREISE, STAMM, Staffel, TEXT};
-use model::{ArtikelAngelegt, ArtikelBestand, ArtikelChange, ArtikelGeaendert, ArtikelMitStaffeln};
+pub use model::{
+    Artikel, ArtikelChange, ArtikelZeile, Artikelgruppe, Auswahl, PREISE, STAMM, Staffel, StaffelEingabe,
+    TEXT,
+};
+use model::{ArtikelAngelegt, ArtikelBestand, ArtikelGeaendert, ArtikelMitStaffeln};
 pub use put_back::put_back;
 pub use sql::{
     VERLAUF, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list, list_gruppen,
@@ -145,11 +148,12 @@ fn post(call: &Call<'_>) -> Result<Write> {
 
 fn put(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<ArtikelChange>()?;
-    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    let (id, if_match, ignored) = (call.id(WHAT)?, call.if_match(), call.ignored(&hinweise)?);
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), VERLAUF.version(tx, id)?)?;
         let mut hinweise = hinweise.clone();
+        ignored.silence(&mut hinweise, || Ok(old.as_ref()))?;
         let (artikel, _) = change::change(tx, &old, change.clone(), &mut hinweise)?;
         let artikel = with_tiers(tx, artikel)?;
         Ok(Reply::ok(&ArtikelGeaendert { artikel, hinweise })?.about(id))

@@ -15,6 +15,7 @@ use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::felder::GeaendertesFeld;
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits, is_doubtful_ust_id, is_email, is_iban};
 use crate::rules::tax::Gebiet;
+use crate::rules::text::TEXT_CHARS_MAX;
 
 /// Default country of a partner (specification).
 const DEFAULT_COUNTRY: &str = "DE";
@@ -129,6 +130,9 @@ fn names(
         Some(vorname) => format!("{vorname} {nachname_firma}"),
         None => nachname_firma.clone(),
     });
+    let message =
+        "Vorname und Nachname dürfen zusammen höchstens 255 Zeichen haben. Bitte kürzen, oder name angeben.";
+    refuse_if(name.chars().count() > TEXT_CHARS_MAX, Code::TextZuLang, "vorname", message)?;
     Ok((name, nachname_firma))
 }
 

@@ -48,11 +48,12 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
     let (mut change, mut hinweise) = call.body::<KundeChange>()?;
     change.kunden_id.ignore("kunden_id", &mut hinweise);
     change.kundennr.ignore("kundennr", &mut hinweise);
-    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    let (id, if_match, ignored) = (call.id(WHAT)?, call.if_match(), call.ignored(&hinweise)?);
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
         let mut hinweise = hinweise.clone();
+        ignored.silence(&mut hinweise, || Ok(&old))?;
         let kunde = change::change(tx, old, change.clone(), &mut hinweise)?;
         Ok(Reply::ok(&KundeGeaendert { kunde, hinweise })?.about(id))
     }))

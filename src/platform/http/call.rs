@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 
 use hyper::header::HeaderValue;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::json::Json;
@@ -57,6 +59,25 @@ pub struct Call<'r> {
     pub resumed: Option<&'r str>,
 }
 
+/// Fields that a request sent and that its route ignores.
+#[derive(Debug, Clone, Default)]
+pub struct Ignored(Vec<(String, Value)>);
+
+impl Ignored {
+    /// Removes the hint of each field that was sent as the record shows it: whoever reads a record, edits it and
+    /// writes it back means nothing by the others (D39).
+    pub fn silence<T: Serialize>(&self, hints: &mut Hints, shown: impl FnOnce() -> Result<T>) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let shown = serde_json::to_value(shown()?)?;
+        let is_equal =
+            |feld: &str| self.0.iter().any(|(name, sent)| name == feld && shown.get(name) == Some(sent));
+        hints.drop_ignored(is_equal);
+        Ok(())
+    }
+}
+
 impl<'r> Call<'r> {
     /// Creates a call whose path matched its route; checks the query against the route's parameters.
     pub fn new(
@@ -104,6 +125,16 @@ impl<'r> Call<'r> {
             Ok([]) => Ok(Default::default()),
             _ => self.body::<T>(),
         }
+    }
+
+    /// Returns the fields of the body that these hints call ignored, as they were sent.
+    pub fn ignored(&self, hints: &Hints) -> Result<Ignored> {
+        let mut fields = hints.ignored().peekable();
+        if fields.peek().is_none() {
+            return Ok(Ignored::default());
+        }
+        let mut body: Map<String, Value> = serde_json::from_slice(self.request.body.content()?)?;
+        Ok(Ignored(fields.filter_map(|feld| body.remove_entry(feld)).collect()))
     }
 
     /// Returns the body as JSON, parsed once.

@@ -202,6 +202,18 @@ impl Hints {
         self
     }
 
+    /// The fields that were ignored.
+    pub fn ignored(&self) -> impl Iterator<Item = &str> {
+        self.with_code(HintCode::FeldIgnoriert).filter_map(|hint| hint.feld.as_deref())
+    }
+
+    /// Removes the hints that these fields were ignored.
+    pub fn drop_ignored(&mut self, is_meant: impl Fn(&str) -> bool) {
+        let is_dropped =
+            |hint: &Hint| hint.code == HintCode::FeldIgnoriert && hint.feld.as_deref().is_some_and(&is_meant);
+        self.0.retain(|hint| !is_dropped(hint));
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Hint> {
         self.0.iter()
     }

@@ -15,6 +15,7 @@ use super::finding::{Finding, Severity, ok, warning, wrong};
 use super::serve::{unusable, validity_of};
 use super::terminal::{Outcome, Terminal};
 use crate::master::tenants::{self, Tenant, firma};
+use crate::operations::bounds as of_fields;
 use crate::platform::db::file::connection::open_to_look;
 use crate::platform::db::file::files::{beside, folder_of, log_was_removed, private_options};
 use crate::platform::db::file::german::{in_german, sqlite_in_german};
@@ -159,10 +160,19 @@ fn database(config: &Config, server: bool) -> Vec<Finding> {
     let mut findings = vec![state, owner, pages(&connection), clock(&connection)];
     if migrate::is_of_this_version(&connection).unwrap_or(false) {
         findings.push(secret(path, &connection));
+        findings.extend(bounds(&connection));
         findings.extend(companies(&connection));
         findings.extend(leitstand::people(&connection, config));
     }
     findings
+}
+
+/// Names the values that lie outside the bounds of their fields (D39).
+fn bounds(connection: &Connection) -> Option<Finding> {
+    match of_fields::in_words(connection) {
+        Ok(found) => found.map(|sentence| warning("bounds", sentence)),
+        Err(failure) => Some(wrong("bounds", failure.in_german())),
+    }
 }
 
 /// Checks that each company has its master data, without which it gets neither sheets nor e-invoices (D24).

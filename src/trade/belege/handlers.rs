@@ -92,11 +92,13 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
 
 pub fn change(call: &Call<'_>) -> Result<Write> {
     let (change, hinweise) = call.body::<BelegChange>()?;
-    let (id, if_match) = (call.id(WHAT)?, call.if_match());
+    let (id, if_match, ignored) = (call.id(WHAT)?, call.if_match(), call.ignored(&hinweise)?);
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         IfMatch::check(if_match.as_ref(), old.version)?;
-        Ok(Reply::ok(&change::change(tx, old, change.clone(), hinweise.clone())?)?.about(id))
+        let mut hinweise = hinweise.clone();
+        ignored.silence(&mut hinweise, || with_positions(tx, id))?;
+        Ok(Reply::ok(&change::change(tx, old, change.clone(), hinweise)?)?.about(id))
     }))
 }
 

@@ -90,6 +90,9 @@ fn a_change_is_a_new_version_and_the_old_one_ends_the_day_before() {
     assert_eq!(netto(json!({"lieferdatum": "2026-09-01"}))[0], 2);
     // A version that begins on the same day replaces one that was wrong.
     assert_eq!(mill.post(&versionen, wheat("W", "2026-09-01", "1.5")).is(201)["version"], 4);
+    // The same once more is no version.
+    assert_eq!(mill.post(&versionen, wheat("W", "2026-09-01", "1.5")).is(200)["version"], 4);
+    assert_eq!(mill.get(&format!("{PATH}/{id}")).body["versionen"].as_array().unwrap().len(), 4);
     assert_eq!(netto(json!({"lieferdatum": "2026-09-01"})), [json!(4), json!("9850.000")]);
 }
 

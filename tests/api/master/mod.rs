@@ -6,6 +6,7 @@ pub mod artikel_aendern;
 pub mod artikel_verlauf;
 pub mod kunde_vergessen;
 pub mod kunden;
+pub mod kunden_aendern;
 pub mod kunden_verlauf;
 pub mod laender;
 pub mod settings;

@@ -108,9 +108,6 @@ pub trait FromJson {
     /// The value of the field once it is read, independent of JSON.
     type Value;
 
-    /// Whether a blank string means null; false for numbers (D18).
-    const BLANK_IS_NULL: bool = true;
-
     const FIELDS: &'static [&'static str] = &[];
 
     /// Returns what the record says of a field of the body.
@@ -123,7 +120,7 @@ pub trait FromJson {
 }
 
 /// Reads a field of a body into an `Option`, for which null equals absence, or a
-/// [`Change`](crate::rules::change::Change), which null clears (D18).
+/// [`Change`](crate::rules::change::Change), which null clears (D18). A blank text is null (D39).
 pub fn field<T, F>(json: &Json<'_>, at: &mut At<'_>) -> Checked<F>
 where
     T: FromJson,
@@ -131,7 +128,7 @@ where
 {
     let is_null = match json {
         Json::Null => true,
-        Json::String(text) => text.trim().is_empty() && (T::BLANK_IS_NULL || at.is_tabular()),
+        Json::String(text) => text.trim().is_empty(),
         _ => false,
     };
     match is_null {

@@ -25,8 +25,7 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, HintCode, Refusals};
 use crate::rules::verweis::{Verweis, parse_uuid};
 
-/// Longest text of an ordinary field, in characters (D18).
-pub const TEXT_CHARS_MAX: usize = 255;
+pub use crate::rules::text::TEXT_CHARS_MAX;
 
 /// Longest text of langtext, notizen and bemerkung, in characters (D18).
 pub const LONG_TEXT_CHARS_MAX: usize = 4_000;
@@ -319,13 +318,14 @@ impl FromJson for Day {
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Day> {
         if !at.is_tabular() {
             let message = "Hier wird ein Datum erwartet, zum Beispiel 2026-07-31.";
-            return parsed(json, Day::parse).map_or_else(|| at.refuse(Code::DatumUngueltig, message), Ok);
+            let Some(day) = parsed(json, Day::parse) else { return at.refuse(Code::DatumUngueltig, message) };
+            return within_calendar(day, at);
         }
         let read =
             |text: &str| Day::parse_german(text).or_else(|| Day::of_local(text)).or_else(|| Day::parse(text));
         if let Some(day) = parsed(json, read) {
             at.was_read(|| day.german());
-            return Ok(day);
+            return within_calendar(day, at);
         }
         let Some(day) = serial_day(json, at) else {
             let message = "Hier wird ein Datum erwartet, zum Beispiel 31.07.2026.";
@@ -336,6 +336,17 @@ impl FromJson for Day {
         at.hint(HintCode::WertFraglich, format!("Eine Tageszahl der Tabelle wurde als {german} gelesen."));
         Ok(day)
     }
+}
+
+/// The last year of a day that is sent (D39).
+const YEAR_MAX: i64 = 9_998;
+
+fn within_calendar(day: Day, at: &At<'_>) -> Checked<Day> {
+    if day.year() <= YEAR_MAX {
+        return Ok(day);
+    }
+    let message = format!("Das Datum liegt nach dem Jahr {YEAR_MAX}. Was nicht endet, bleibt leer.");
+    at.refuse(Code::DatumUngueltig, message)
 }
 
 /// Serial numbers of the years 1990 to 2099 in a spreadsheet; other numbers are not read as days.

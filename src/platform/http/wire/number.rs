@@ -20,7 +20,6 @@ pub type Tage = Int<0, 3_650>;
 
 impl<const MIN: i64, const MAX: i64> FromJson for Int<MIN, MAX> {
     type Value = i64;
-    const BLANK_IS_NULL: bool = false;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<i64> {
         match number(json, at).and_then(|text| fixed::parse_whole(&text)) {
@@ -100,7 +99,6 @@ macro_rules! read_as_decimal {
     ($($type:ident of $places:literal),+) => {$(
         impl FromJson for $type {
             type Value = $type;
-            const BLANK_IS_NULL: bool = false;
 
             fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<$type> {
                 decimal(json, at, $places).map($type::from_units)
@@ -119,7 +117,6 @@ where
     Fixed<SCALE, SHOWN>: FromJson<Value = Fixed<SCALE, SHOWN>>,
 {
     type Value = Fixed<SCALE, SHOWN>;
-    const BLANK_IS_NULL: bool = false;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Self::Value> {
         let value = Fixed::from_json(json, at)?;
@@ -132,7 +129,6 @@ where
 
 impl FromJson for Percent {
     type Value = Percent;
-    const BLANK_IS_NULL: bool = false;
 
     /// 0 to 100 per cent (D6); in a table with or without the % sign.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Percent> {
@@ -154,7 +150,6 @@ pub struct Gewicht;
 
 impl FromJson for Gewicht {
     type Value = Quantity;
-    const BLANK_IS_NULL: bool = false;
 
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {
         let grams = decimal(json, at, 3)?;
@@ -170,7 +165,6 @@ const LORRY_MIN: Quantity = Quantity::whole(100);
 
 impl FromJson for Waegung {
     type Value = Quantity;
-    const BLANK_IS_NULL: bool = false;
 
     /// In "40.120" the point may have been meant as a thousands separator (D18).
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Quantity> {

@@ -73,11 +73,12 @@ fn a_correction_is_based_on_the_version_that_was_read() {
     put("2027-01-31").is(200);
     put("2027-02-28").refused(412, "ZWISCHENZEITLICH_GEAENDERT");
     assert_eq!(mill.client.get(&path(&id)).is(200)["mhd"], "2027-01-31T00:00:00.000Z");
-    // Fields that only the service sets are ignored, so that GET, edit, PUT works.
-    let answer = correct(&mill, &id, mill.client.get(&path(&id)).body);
-    assert!(
-        answer.is(200)["hinweise"].as_array().unwrap().iter().all(|hint| hint["code"] == "FELD_IGNORIERT")
-    );
+    // Fields that only the service sets are ignored, so that GET, edit, PUT works; and named where they differ.
+    let mut body = mill.client.get(&path(&id)).body;
+    assert_eq!(correct(&mill, &id, body.clone()).is(200)["hinweise"], json!([]));
+    body["bestand"] = json!("1.000");
+    let hint = correct(&mill, &id, body).is(200)["hinweise"].clone();
+    assert_eq!((&hint[0]["feld"], &hint[1]), (&json!("bestand"), &Value::Null));
 }
 
 #[test]
