@@ -9,9 +9,8 @@ use crate::leitstand::kit::bars::{BarPair, BarWords, bars};
 use crate::leitstand::kit::done::{Done, Hashed, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{
-    ROWS, facts, field, form, linked, made_from, moment, number, pager, refusal,
-};
+use crate::leitstand::kit::pager::pager;
+use crate::leitstand::kit::parts::{ROWS, facts, field, form, linked, made_from, moment, number, refusal};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::access::key::{self, Grant, KeyState, NewKey, StoredKey};
 use crate::platform::gate::access::key_changes::{self, Changes, LABEL_CHARS_MAX};

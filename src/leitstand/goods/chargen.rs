@@ -9,9 +9,10 @@ use crate::leitstand::kit::akteure::named;
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
+use crate::leitstand::kit::pager::pager;
 use crate::leitstand::kit::parts::{
-    ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank, pager,
-    price, signed, table,
+    ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank, price,
+    signed, table,
 };
 use crate::leitstand::kit::{frame, line};
 use crate::master::{artikel, laender};

@@ -10,9 +10,10 @@ use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
+use crate::leitstand::kit::pager::pager;
 use crate::leitstand::kit::parts::{
-    ROWS, TOO_MANY, amount, field, form, form_to, in_unit, joined, number, optional, pager, refusal, signed,
-    table, typed_number,
+    ROWS, TOO_MANY, amount, field, form, form_to, in_unit, joined, number, optional, refusal, signed, table,
+    typed_number,
 };
 use crate::leitstand::master::artikel::groups_of;
 use crate::master::artikel;

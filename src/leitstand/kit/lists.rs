@@ -4,7 +4,8 @@ use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::page::{PageRequest, Snapshot};
-use super::parts::{Order, ROWS, Table, choice, field, linked, number, other_params, pager};
+use super::pager::pager;
+use super::parts::{Order, ROWS, Table, choice, field, linked, number, other_params};
 use crate::master::{artikel, kunden};
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
@@ -96,12 +97,18 @@ pub fn body<'l, T>(
         (list.above)
         (table)
         (pager(request, &here, list.found.count))
-        @if list.file && list.found.count > 0 {
-            p { a href=(format!("{here}?format=csv{}", other_params(request, &["format", "seite"]))) download {
-                "Alle " (number(list.found.count)) " als Tabelle (CSV)"
-            } }
-        }
+        @if list.file { (file_link(request, &here, list.found.count)) }
     })
+}
+
+/// The link to all that a list finds as a file (D39).
+pub fn file_link(request: &PageRequest, here: &str, count: i64) -> Markup {
+    let others = other_params(request, &["format", "seite"]);
+    html! { @if count > 0 {
+        p { a href=(format!("{here}?format=csv{others}")) download {
+            "Alle " (number(count)) " als Tabelle (CSV)"
+        } }
+    } }
 }
 
 pub fn filter(request: &PageRequest, name: &str, label: &str, kind: &str) -> Markup {

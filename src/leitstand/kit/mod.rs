@@ -21,6 +21,7 @@ pub mod jobs;
 pub mod line;
 pub mod lists;
 pub mod page;
+pub mod pager;
 pub mod parts;
 pub mod resume;
 pub mod server;

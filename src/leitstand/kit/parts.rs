@@ -247,24 +247,6 @@ fn head<T>(column: &Column<'_, T>, order: Option<&Order<'_>>) -> Markup {
     }
 }
 
-/// Links to the previous and next page of a list of `count` rows; keeps the other parameters.
-pub fn pager(request: &PageRequest, path: &str, count: i64) -> Markup {
-    let (page, pages) = (request.list_page(), u32::try_from(count.max(0)).unwrap_or(u32::MAX).div_ceil(ROWS));
-    let others = other_params(request, &["seite"]);
-    let to = |number: u32| format!("{path}?seite={number}{others}");
-    if count == 0 {
-        return html! {};
-    }
-    html! {
-        nav.pager aria-label="Seiten" {
-            @if page > 0 { a href=(to(page)) rel="prev" { "← vorige" } }
-            span { (number(count)) @if count == 1 { " Eintrag" } @else { " Einträge" }
-                @if pages > 1 { ", Seite " (page + 1) " von " (pages) } }
-            @if page + 1 < pages { a href=(to(page + 2)) rel="next" { "weiter →" } }
-        }
-    }
-}
-
 /// The parameters of the query except `without`, to append to others: `&suche=Huber`.
 pub fn other_params(request: &PageRequest, without: &[&str]) -> String {
     let others =

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::akteure::named;
 use super::page::{PageRequest, Snapshot};
-use super::parts::{ROWS, moment, pager, table};
+use super::pager::pager;
+use super::parts::{ROWS, moment, table};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::Records;
 use crate::rules::felder::{Aenderung, GeaendertesFeld};

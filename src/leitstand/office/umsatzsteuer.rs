@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::steuerberater::{hints, month_of};
 use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
-use crate::leitstand::kit::parts::{choice, linked, moment, number, optional, pager, table};
+use crate::leitstand::kit::pager::pager;
+use crate::leitstand::kit::parts::{choice, linked, moment, number, optional, table};
 use crate::leitstand::kit::{frame, lists};
 use crate::office::berichte::{self, Auswahl, BerichtBeleg, Intrastat, Umsatzsteuer, Zeitraum, Zm};
 use crate::platform::failure::{Failure, Result};

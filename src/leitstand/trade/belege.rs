@@ -13,9 +13,9 @@ use crate::leitstand::kit::akteure::named;
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
+use crate::leitstand::kit::pager::pager;
 use crate::leitstand::kit::parts::{
-    ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, pager, price, signed, table,
-    typed_money,
+    ROWS, Table, amount, facts, linked, moment, number, optional, or_blank, price, signed, table, typed_money,
 };
 use crate::leitstand::kit::{anhaenge, frame, storno};
 use crate::master::anhaenge::Besitzer;

@@ -7,8 +7,10 @@ use maud::{Markup, html};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, filter};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{amount, field, number, or_blank, pager, table};
+use crate::leitstand::kit::pager::pager;
+use crate::leitstand::kit::parts::{amount, field, number, or_blank, table};
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
 use crate::rules::day::Day;
@@ -19,6 +21,10 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let day = Day::parse_plain(request.param("tag")).unwrap_or_else(|| db.tx.today());
     let query = request.query_of("/api/v1/barverkaeufe")?;
     let auswahl = Auswahl { von: Some(day), bis: Some(day), ..kasse::auswahl(&db.tx, &query)? };
+    if let Some(file) = list_file::asked(&query, "barverkaeufe", |page| kasse::list(&db.tx, &auswahl, page))?
+    {
+        return Ok(file);
+    }
     let found: Records<Barverkauf> = kasse::list(&db.tx, &auswahl, lists::page_of(request))?;
     let empty = "An diesem Tag steht kein Bon in der Kasse. Bons kommen durch den Import (barverkaeufe oder DSFinV-K).";
     let number_of =
@@ -40,6 +46,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Zahlart", |line| or_blank(&line.zahlart))
             .numbers("Brutto (EUR)", |line| number(line.gesamt)))
         (pager(request, &request.of_firma("kasse"), found.count))
+        (lists::file_link(request, &request.of_firma("kasse"), found.count))
     };
     Ok(frame::page(request, &title, body))
 }

@@ -305,3 +305,30 @@ fn whoever_is_locked_while_a_page_waits_is_shown_out() {
     });
     assert_eq!(status, 303);
 }
+
+/// Of many pages one is reached by its number, with the search and the order that were chosen.
+#[test]
+fn a_page_of_many_is_reached_by_its_number() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let rows: Vec<_> =
+        (0..151).map(|at| json!({"artikelnummer": format!("A{at:03}"), "bezeichnung": "Korn"})).collect();
+    server.import(&mill, "artikel", &json!(rows).to_string());
+    let mut browser = person(&server, &["Erika", "--role", "ansehen"]);
+    let list = format!("/leitstand/f/{}/artikel", mill.tenant);
+    let shown = browser.get(&format!("{list}?suche=korn&sortierung=-artikelnummer&seite=2"));
+    let jump = shown.is(200).text.rsplit("<form ").next().unwrap().split("</form>").next().unwrap();
+    for part in [
+        &format!("action=\"{list}\""),
+        "name=\"suche\" value=\"korn\"",
+        "name=\"sortierung\" value=\"-artikelnummer\"",
+        "max=\"4\" value=\"2\"",
+    ] {
+        assert!(jump.contains(part), "{part}: {jump}");
+    }
+    let last = browser.get(&format!("{list}?suche=korn&sortierung=-artikelnummer&seite=4"));
+    assert!(last.is(200).text.contains("A000") && !last.text.contains("A001"), "{}", last.text);
+    // Of three pages each is near.
+    let few = browser.get(&format!("{list}?suche=A1")).is(200).text.clone();
+    assert!(!few.contains("name=\"seite\""), "{few}");
+}
