@@ -39,10 +39,10 @@ record! {
             => said("Eingangsmenge", "Eingegangene Menge in der Einheit des Artikels.")
             .aliases("eingangsmenge menge"),
         eingang_ep: Option<Price> = mutable
-            => said("Einkaufspreis netto (EUR)", "Einkaufspreis netto je Einheit des Artikels.")
+            => said("Einkaufspreis (EUR)", "Einkaufspreis netto je Einheit des Artikels.")
             .aliases("einstandspreis"),
         eingang_quelle: EingangQuelle = fixed
-            => said("Quelle", "Woher die Charge stammt: beleg, produktion oder manuell."),
+            => said("Entstanden durch", "Woher die Charge stammt: beleg, produktion oder manuell."),
         eingang_beleg_id: Option<Uuid>,
         niederlassung_id: Option<i64> = mutable => said("Niederlassung", "Kennung der Niederlassung."),
         lagerhalle_id: Option<i64> = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),

@@ -7,11 +7,12 @@ use uuid::Uuid;
 use crate::goods::chargen::{self, Auswahl, Charge, Wovon};
 use crate::leitstand::kit::akteure::named;
 use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::fields::{self, elsewhere};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::pager::pager;
 use crate::leitstand::kit::parts::{
-    ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank, price,
+    ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank,
     signed, table,
 };
 use crate::leitstand::kit::{frame, line};
@@ -137,21 +138,14 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 
 fn facts_of(charge: &Charge) -> Vec<(&'static str, String)> {
     let came = |menge| in_unit(amount(menge), charge.einheit.as_deref());
-    let id = |id: Option<i64>| optional(id, |id| id.to_string());
-    vec![
-        ("Artikel", charge.artikel_bezeichnung.clone()),
-        ("Nummer des Artikels", or_blank(&charge.artikelnr)),
-        ("Nummer des Lieferanten", or_blank(&charge.fremde_charge_nr)),
-        ("Lieferant", or_blank(&charge.partner_name)),
-        ("Herkunftsland", optional(charge.herkunftsland.as_deref(), laender::name_de).to_owned()),
-        ("Eingang", optional(charge.eingang_menge, came)),
-        ("Einkaufspreis (EUR)", optional(charge.eingang_ep, price)),
-        ("Entstanden durch", quelle(charge.eingang_quelle).to_owned()),
-        ("Angelegt", moment(charge.created_at)),
-        ("Biozertifikat", id(charge.biozertifikat_id)),
-        ("Niederlassung", id(charge.niederlassung_id)),
-        ("Lagerhalle", id(charge.lagerhalle_id)),
-    ]
+    let own = [
+        ("herkunftsland", optional(charge.herkunftsland.as_deref(), laender::name_de).to_owned()),
+        ("eingang_menge", optional(charge.eingang_menge, came)),
+        ("eingang_quelle", quelle(charge.eingang_quelle).to_owned()),
+    ];
+    let tiles =
+        elsewhere(["charge_nr", "mhd", "bestand", "einheit", "gesperrt", "sperrgrund", "artikelnummer"]);
+    fields::facts_of(charge, &[&own[..], &tiles].concat())
 }
 
 fn quelle(quelle: EingangQuelle) -> &'static str {

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::goods::kontrakte::{self, Auswahl, Kontrakt, Position};
+use crate::leitstand::kit::fields::elsewhere;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
@@ -133,17 +134,15 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 
 /// The fields of a contract; quantities with its unit.
 fn facts_of(kontrakt: &Kontrakt) -> Vec<(&'static str, String)> {
-    let elsewhere =
-        ["kontrakt_nr", "gesamtmenge", "gesamtmenge_einheit", "geliefert", "offen", "abgerechnet"];
-    let mut shown = fields::facts_of(kontrakt, &elsewhere);
     let quantities = [
-        ("Vereinbart", kontrakt.gesamtmenge),
-        ("Geliefert", kontrakt.geliefert),
-        ("Offen", kontrakt.offen),
-        ("Mit Annahmescheinen abgerechnet", kontrakt.abgerechnet),
+        ("gesamtmenge", kontrakt.gesamtmenge),
+        ("geliefert", kontrakt.geliefert),
+        ("offen", kontrakt.offen),
+        ("abgerechnet", kontrakt.abgerechnet),
     ];
-    shown.extend(quantities.map(|(label, menge)| (label, quantity(kontrakt, menge))));
-    shown
+    let quantities = quantities.map(|(name, menge)| (name, quantity(kontrakt, menge)));
+    let own = [&quantities[..], &elsewhere(["kontrakt_nr", "gesamtmenge_einheit"])].concat();
+    fields::facts_of(kontrakt, &own)
 }
 
 const LESART: Lesart = (label_of, words_of);

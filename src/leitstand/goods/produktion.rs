@@ -6,12 +6,11 @@ use uuid::Uuid;
 
 use crate::goods::produktion::{self, Auswahl, PaInput, PaOutput, Produktionsauftrag};
 use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::fields;
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{
-    self, amount, choice, facts, in_unit, linked, made_from, moment, optional, or_blank,
-};
+use crate::leitstand::kit::parts::{self, amount, choice, facts, in_unit, linked, made_from, optional};
 use crate::platform::failure::Result;
 use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
@@ -124,16 +123,10 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let auftrag = produktion::with_lines(&db.tx, request.uuid(0)?)?;
     let to = format!("{}/status", request.page_of("produktion", auftrag.id));
     let body = html! {
-        (facts(&[
-            ("Status", auftrag.status.in_words().to_owned()),
-            ("Was entsteht", made(&auftrag)),
-            ("Datum", optional(auftrag.produktions_datum, |day| day.0.german())),
-            ("Faktor", amount(auftrag.faktor)),
-            ("Geplant", optional(auftrag.geplant_am, moment)),
-            ("Begonnen", optional(auftrag.gestartet_am, moment)),
-            ("Erledigt", optional(auftrag.erledigt_am, moment)),
-            ("Bemerkung", or_blank(&auftrag.bemerkung)),
-        ]))
+        (facts(&fields::facts_of(&auftrag, &[
+            ("pa_nummer", String::new()),
+            ("status", auftrag.status.in_words().to_owned()),
+        ])))
         @if request.may_change() && !next_of(auftrag.status).is_empty() {
             p.actions { a.button href=(to) { "Status ändern" } }
         }

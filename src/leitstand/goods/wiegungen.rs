@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use crate::goods::waage::{self, Auswahl, Wiegung};
 use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::fields;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{Table, amount, facts, linked, moment, number, optional, or_blank};
@@ -141,24 +142,13 @@ fn next_document(wiegung: &Wiegung) -> Option<(&'static str, &'static str)> {
 }
 
 fn facts_of(wiegung: &Wiegung) -> Vec<(&'static str, String)> {
-    vec![
-        ("Status", state_of(wiegung).to_owned()),
-        ("Richtung", optional(wiegung.richtung, Richtung::as_str).to_owned()),
-        ("Kennzeichen", or_blank(&wiegung.kennzeichen)),
-        ("Fahrer", or_blank(&wiegung.fahrer)),
-        ("Partner", or_blank(&wiegung.partner_name)),
-        ("Artikel", or_blank(&wiegung.artikel_bezeichnung)),
-        ("Charge", wiegung.charge_nr.clone().flatten().unwrap_or_default()),
-        ("Erstgewicht (kg)", amount(wiegung.gewicht_erst_kg)),
-        ("Erstwiegung", moment(wiegung.ts_erst)),
-        ("Zweitgewicht (kg)", optional(wiegung.gewicht_zweit_kg, amount)),
-        ("Zweitwiegung", optional(wiegung.ts_zweit, moment)),
-        ("Netto (kg)", optional(wiegung.gewicht_netto_kg, amount)),
-        ("Waage", amount(wiegung.waage_id)),
-        ("Fremdwiegung", if wiegung.fremdwiegung { "ja".to_owned() } else { String::new() }),
-        ("Bemerkung", or_blank(&wiegung.bemerkung)),
-        ("Grund des Stornos", or_blank(&wiegung.storno_grund)),
-    ]
+    let own = [
+        ("wiegeschein_nr", String::new()),
+        ("status", state_of(wiegung).to_owned()),
+        ("fremdwiegung", if wiegung.fremdwiegung { "ja".to_owned() } else { String::new() }),
+    ];
+    let charge = ("Charge", wiegung.charge_nr.clone().flatten().unwrap_or_default());
+    [fields::facts_of(wiegung, &own), vec![charge]].concat()
 }
 
 pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {

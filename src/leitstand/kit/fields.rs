@@ -37,7 +37,8 @@ fn in_words(kind: Kind, value: Value) -> String {
         Value::Text(text) if matches!(kind, Kind::Choice(..)) => wording(&text).to_owned(),
         Value::Text(text) => text,
         Value::Price(found) => price(found),
-        Value::Percent(found) => percent(found),
+        // The labels of shares end in (%).
+        Value::Percent(found) => amount(found),
         Value::Decimal(found) => amount(found),
         Value::Money(found) => number(found),
         Value::Integer(found) => found.to_string(),
@@ -60,10 +61,18 @@ fn typed(value: Value) -> String {
     }
 }
 
-/// The label and the value of each declared field but these, in words.
-pub fn facts_of<R: Declared>(record: &R, without: &[&str]) -> Vec<(&'static str, String)> {
-    let shown = R::DECLARED.iter().filter(|field| !without.contains(&field.name));
-    shown.map(|field| (field.said.label, in_words(field.kind, (field.value)(record)))).collect()
+/// The label and the value of each declared field in words, or what the page says instead; blank: it does not show it.
+pub fn facts_of<R: Declared>(record: &R, own: &[(&str, String)]) -> Vec<(&'static str, String)> {
+    let words = |field: &Field<R>| match own.iter().find(|(name, _)| *name == field.name) {
+        Some((_, words)) => words.clone(),
+        None => in_words(field.kind, (field.value)(record)),
+    };
+    R::DECLARED.iter().map(|field| (field.said.label, words(field))).collect()
+}
+
+/// Fields that the page does not show among its facts.
+pub fn elsewhere<const N: usize>(names: [&str; N]) -> [(&str, String); N] {
+    names.map(|name| (name, String::new()))
 }
 
 /// The fields that the form of a new record, or of this one, asks for.

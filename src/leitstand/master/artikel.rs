@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::leitstand::kit::done::FirmaChange;
-use crate::leitstand::kit::fields::{self, facts_of};
+use crate::leitstand::kit::fields::{self, elsewhere, facts_of};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank, price, table};
@@ -88,7 +88,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 strong { (amount(stock)) }
             }
         }
-        (facts(&facts_of(artikel.as_ref(), &["bezeichnung"])))
+        (facts(&facts_of(artikel.as_ref(), &elsewhere(["bezeichnung"]))))
         p.actions {
             @if request.may_change() {
                 a.button href=(format!("{here}/aendern")) { "Ändern" }

@@ -6,9 +6,10 @@ use maud::{Markup, html};
 
 use super::analyse;
 use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::fields;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{self, amount, facts, number, optional, or_blank, price};
+use crate::leitstand::kit::parts::{self, amount, facts, number, optional, or_blank};
 use crate::leitstand::kit::{frame, storno};
 use crate::platform::failure::Result;
 use crate::platform::http::list_file;
@@ -114,36 +115,12 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 }
 
 fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
-    let by_formula = Some(schein).filter(|schein| schein.schema.is_none());
-    vec![
-        ("Status", schein.status.as_str().to_owned()),
-        ("Lieferdatum", optional(schein.lieferdatum, |day| day.0.german())),
-        ("Partner", or_blank(&schein.partner_name)),
-        ("Artikel", or_blank(&schein.artikel_bezeichnung)),
-        ("Angeliefert (kg)", optional(schein.anliefermenge_kg, amount)),
-        ("Feuchte (%)", optional(schein.feuchte_prozent, amount)),
-        ("Basisfeuchte (%)", optional(schein.basisfeuchte_prozent, amount)),
-        ("Schwundfaktor", optional(by_formula, |schein| amount(schein.schwundfaktor))),
-        ("Besatz (%)", optional(schein.besatz_prozent, amount)),
-        ("Basisbesatz (%)", optional(schein.basisbesatz_prozent, amount)),
-        ("Sonstige Abzüge (kg)", optional(by_formula, |schein| amount(schein.sonstige_abzuege_kg))),
-        ("Netto (kg)", optional(schein.netto_menge_kg, amount)),
-        ("Preis je t (EUR)", optional(schein.preis_je_t, price)),
-        ("Betrag (EUR)", optional(schein.netto_betrag, number)),
-        (
-            "Schema",
-            optional(schein.schema.as_ref().zip(schein.schema_version), |(nummer, version)| {
-                format!("{nummer}, Version {version}")
-            }),
-        ),
-        ("Abgerechnet mit", or_blank(&schein.abrechnung_beleg_nummer)),
-        ("Abgerechnet (kg)", optional(schein.abgerechnet_kg, amount)),
-        ("Fremde Charge", or_blank(&schein.fremde_charge_nr)),
-        ("Herkunft", or_blank(&schein.herkunftsland)),
-        ("Lieferschein", or_blank(&schein.el_beleg_nummer)),
-        ("Bemerkung", or_blank(&schein.bemerkung)),
-        ("Grund des Stornos", or_blank(&schein.storno_grund)),
-    ]
+    let of_scheme = schein.schema.as_ref().zip(schein.schema_version);
+    let scheme = optional(of_scheme, |(nummer, version)| format!("{nummer}, Version {version}"));
+    let unused = if schein.schema.is_some() { &["schwundfaktor", "sonstige_abzuege_kg"][..] } else { &[] };
+    let plain = ["belegnummer", "schema_version", "gesperrt", "vorlaeufig", "external_ref", "created_at"];
+    let elsewhere = plain.iter().chain(unused).map(|name| (*name, String::new()));
+    fields::facts_of(schein, &elsewhere.chain([("schema", scheme)]).collect::<Vec<_>>())
 }
 
 pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {

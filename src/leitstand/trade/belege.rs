@@ -11,6 +11,7 @@ use super::{abschluss, versendet};
 use crate::goods::{kontrakte, waage};
 use crate::leitstand::kit::akteure::named;
 use crate::leitstand::kit::done::FirmaChange;
+use crate::leitstand::kit::fields::{self, elsewhere};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::pager::pager;
@@ -161,23 +162,10 @@ fn missing_of(beleg: &Beleg, papiere: &Papiere) -> Markup {
 }
 
 fn facts_of(beleg: &Beleg) -> Vec<(&'static str, String)> {
-    vec![
-        ("Art", art_of(beleg).to_owned()),
-        ("Partner", beleg.kunden_name.clone()),
-        ("Datum", beleg.datum().german()),
-        ("Lieferdatum", optional(beleg.lieferdatum, |day| day.0.german())),
-        ("Liefertermin", optional(beleg.liefertermin, |day| day.0.german())),
-        ("Gültig bis", optional(beleg.gueltig_bis, |day| day.0.german())),
-        ("Status", beleg.status.as_str().to_owned()),
-        ("Netto (EUR)", number(beleg.summe_netto)),
-        ("Steuer (EUR)", number(beleg.summe_mwst)),
-        ("Brutto (EUR)", number(beleg.summe_brutto)),
-        (
-            "Fremde Nummer",
-            optional(beleg.external_ref.clone().filter(|id| !id.starts_with(WRITTEN_HERE)), |id| id),
-        ),
-        ("Grund des Stornos", or_blank(&beleg.storno_grund)),
-    ]
+    let foreign = beleg.external_ref.clone().filter(|id| !id.starts_with(WRITTEN_HERE));
+    let own = [("beleg_typ", art_of(beleg).to_owned()), ("external_ref", foreign.unwrap_or_default())];
+    let elsewhere = elsewhere(["beleg_nummer", "ist_gutschrift", "rechnungsart", "ohne_gegenbeleg"]);
+    fields::facts_of(beleg, &[&own[..], &elsewhere].concat())
 }
 
 fn positions(positions: &[BelegPosition]) -> Markup {

@@ -100,7 +100,7 @@ record! {
             => said("Abgerechnet mit", "Nummer der Gutschrift, die ihn abrechnet."),
         /// The quantity that it paid.
         abgerechnet_kg: Option<Quantity> = "ap.netto_kg"
-            => said("Bezahlt (kg)", "Was dafür bezahlt wird, in kg."),
+            => said("Abgerechnet (kg)", "Was dafür bezahlt wird, in kg."),
         storno_grund: Option<String> => said("Grund des Stornos", "Warum storniert wurde."),
         created_at: Instant = fixed as angelegt_am => said("Angelegt", "Zeitpunkt der Anlage."),
         /// The purchase delivery note that el_erzeugen created.

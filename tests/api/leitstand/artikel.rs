@@ -16,7 +16,7 @@ fn an_article_is_written_with_german_numbers_and_changed_with_who_did_it() {
     let typed = [("artikelnummer", "W"), ("bezeichnung", "Weizen"), ("preis", "1.234,5"), ("mwst_satz", "7")];
     let led = browser.fill(&new, &[&typed[..], &TIERS].concat());
     let one = led.is(303).header("location").to_owned();
-    shows(&browser.get(&one).is(200).text, &["Weizen", "1.234,50", "1.000", "0,29", "7 %"]);
+    shows(&browser.get(&one).is(200).text, &["Weizen", "1.234,50", "1.000", "0,29", "<dd>7</dd>"]);
     let id = one.rsplit('/').next().unwrap();
     let api = format!("/api/v1/artikel/{id}");
     let shown = mill.get(&api);

@@ -232,7 +232,7 @@ fn an_article_is_shown_with_prices_stock_and_batches() {
     let of_group = browser.get(&format!("{firma}/artikel?gruppe_id=1"));
     assert!(of_group.is(200).text.contains("Weizen") && !of_group.text.contains("Sack"), "{}", of_group.text);
     let shown = browser.get(&one);
-    shows(&shown.is(200).text, &["1.234,5</strong>", "0,325", "0,20", "7 %", "2000000130132", "1001"]);
+    shows(&shown.is(200).text, &["1.234,5</strong>", "0,325", "0,20", "<dd>7</dd>", "2000000130132", "1001"]);
     shows(&shown.text, &[">25.000</td>", ">0,30</td>", &format!("{firma}/chargen?artikel_id={id}")]);
     let changes = "artikelnummer;bezeichnung;gruppe;chargenpflichtig\nW-10;<b>Weizen;Ölsaaten;ja\n";
     server.import(&mill, "artikel", changes);
