@@ -139,6 +139,8 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 fn facts_of(charge: &Charge) -> Vec<(&'static str, String)> {
     let came = |menge| in_unit(amount(menge), charge.einheit.as_deref());
     let own = [
+        ("artikel_bezeichnung", charge.artikel_bezeichnung.clone()),
+        ("partner_name", or_blank(&charge.partner_name)),
         ("herkunftsland", optional(charge.herkunftsland.as_deref(), laender::name_de).to_owned()),
         ("eingang_menge", optional(charge.eingang_menge, came)),
         ("eingang_quelle", quelle(charge.eingang_quelle).to_owned()),

@@ -145,6 +145,8 @@ fn facts_of(wiegung: &Wiegung) -> Vec<(&'static str, String)> {
     let own = [
         ("wiegeschein_nr", String::new()),
         ("status", state_of(wiegung).to_owned()),
+        ("partner_name", or_blank(&wiegung.partner_name)),
+        ("artikel_bezeichnung", or_blank(&wiegung.artikel_bezeichnung)),
         ("fremdwiegung", if wiegung.fremdwiegung { "ja".to_owned() } else { String::new() }),
     ];
     let charge = ("Charge", wiegung.charge_nr.clone().flatten().unwrap_or_default());

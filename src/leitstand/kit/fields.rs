@@ -62,12 +62,16 @@ fn typed(value: Value) -> String {
 }
 
 /// The label and the value of each declared field in words, or what the page says instead; blank: it does not show it.
+/// What the page says itself stands first.
 pub fn facts_of<R: Declared>(record: &R, own: &[(&str, String)]) -> Vec<(&'static str, String)> {
     let words = |field: &Field<R>| match own.iter().find(|(name, _)| *name == field.name) {
         Some((_, words)) => words.clone(),
         None => in_words(field.kind, (field.value)(record)),
     };
-    R::DECLARED.iter().map(|field| (field.said.label, words(field))).collect()
+    let place = |field: &&Field<R>| own.iter().position(|(name, _)| *name == field.name).unwrap_or(own.len());
+    let mut fields: Vec<_> = R::DECLARED.iter().collect();
+    fields.sort_by_key(place);
+    fields.into_iter().map(|field| (field.said.label, words(field))).collect()
 }
 
 /// Fields that the page does not show among its facts.

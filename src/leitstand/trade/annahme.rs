@@ -120,7 +120,13 @@ fn facts_of(schein: &Annahmeschein) -> Vec<(&'static str, String)> {
     let unused = if schein.schema.is_some() { &["schwundfaktor", "sonstige_abzuege_kg"][..] } else { &[] };
     let plain = ["belegnummer", "schema_version", "gesperrt", "vorlaeufig", "external_ref", "created_at"];
     let elsewhere = plain.iter().chain(unused).map(|name| (*name, String::new()));
-    fields::facts_of(schein, &elsewhere.chain([("schema", scheme)]).collect::<Vec<_>>())
+    let own = [
+        ("status", schein.status.as_str().to_owned()),
+        ("partner_name", or_blank(&schein.partner_name)),
+        ("artikel_bezeichnung", or_blank(&schein.artikel_bezeichnung)),
+        ("schema", scheme),
+    ];
+    fields::facts_of(schein, &own.into_iter().chain(elsewhere).collect::<Vec<_>>())
 }
 
 pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {

@@ -163,9 +163,21 @@ fn missing_of(beleg: &Beleg, papiere: &Papiere) -> Markup {
 
 fn facts_of(beleg: &Beleg) -> Vec<(&'static str, String)> {
     let foreign = beleg.external_ref.clone().filter(|id| !id.starts_with(WRITTEN_HERE));
-    let own = [("beleg_typ", art_of(beleg).to_owned()), ("external_ref", foreign.unwrap_or_default())];
-    let elsewhere = elsewhere(["beleg_nummer", "ist_gutschrift", "rechnungsart", "ohne_gegenbeleg"]);
-    fields::facts_of(beleg, &[&own[..], &elsewhere].concat())
+    let own = [
+        ("beleg_typ", art_of(beleg).to_owned()),
+        ("kunden_name", beleg.kunden_name.clone()),
+        ("status", beleg.status.as_str().to_owned()),
+    ];
+    let last = [("external_ref", foreign.unwrap_or_default())];
+    let elsewhere = elsewhere([
+        "beleg_nummer",
+        "ist_gutschrift",
+        "rechnungsart",
+        "ohne_gegenbeleg",
+        "created_at",
+        "updated_at",
+    ]);
+    fields::facts_of(beleg, &[&own[..], &elsewhere, &last].concat())
 }
 
 fn positions(positions: &[BelegPosition]) -> Markup {
