@@ -82,6 +82,9 @@ codes! {
     BelegNichtGefunden = "BELEG_NICHT_GEFUNDEN": "Den Beleg in bezug_beleg_id gibt es nicht.";
     BezugPasstNicht = "BEZUG_PASST_NICHT":
         "Der Beleg in bezug_beleg_id ist storniert, hat einen anderen Typ oder Partner oder nicht diesen Artikel.";
+    BezugMehrdeutig = "BEZUG_MEHRDEUTIG":
+        "Die Rechnung in bezug_beleg_id berechnet den Artikel mit verschiedenen Preisen oder Steuersätzen, und die \
+         Gutschrift sagt nicht, welchen sie zurücknimmt.";
     ZeitraumGesperrt = "ZEITRAUM_GESPERRT": "Der Zeitraum ist für Änderungen gesperrt.";
     PreisFehlt = "PREIS_FEHLT": "Für den Artikel ist kein Preis bekannt.";
     MengeUngueltig = "MENGE_UNGUELTIG": "Die Menge fehlt, ist 0 oder hat das falsche Vorzeichen.";

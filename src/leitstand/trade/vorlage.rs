@@ -140,11 +140,12 @@ fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &B
         .filter_map(|position| Some((position, left(position, typ, takes_back)?)));
     for (at, (position, menge)) in left.enumerate() {
         let has_artikel = position.artikel_id.is_some();
-        // A reversal takes price and discount from the invoice.
-        let has_own_terms = !(takes_back && has_artikel);
+        // A reversal takes price, discount and rate from the invoice, unless it has the article at others, too.
+        let is_alone = takes_back && has_artikel && former.bills_alike(position);
+        let has_own_terms = !is_alone;
         let price = if position.ep_netto.is_zero() { String::new() } else { plain_price(position.ep_netto) };
-        let terms =
-            [("ep_netto", price), ("rabatt_prozent", discount(position)), ("mwst_satz", rate(position))];
+        let satz = if takes_back { plain(position.mwst_satz) } else { rate(position) };
+        let terms = [("ep_netto", price), ("rabatt_prozent", discount(position)), ("mwst_satz", satz)];
         let of = optional(position.artikel_id, |id| id.to_string());
         let bezug = [("bezug_beleg_id", former.id.to_string()), (OF_ARTIKEL, of)];
         let terms = terms.into_iter().filter(|_| has_own_terms);

@@ -81,6 +81,7 @@ pub const DATE_AND_ARTICLE: &[Code] = &[
 const ITEMS: &[Code] = &[
     Code::PreisFehlt,
     Code::MengeUngueltig,
+    Code::BezugMehrdeutig,
     Code::EinheitNichtUmrechenbar,
     Code::BetragZuGross,
     Code::ChargeFehlt,

@@ -153,6 +153,14 @@ pub fn ist_gutschrift(typ: BelegTyp, netto: Money, storno_von: Option<Uuid>) -> 
 }
 
 impl Beleg {
+    /// Whether all its positions of an article have the price, discount and tax of this one.
+    pub fn bills_alike(&self, one: &BelegPosition) -> bool {
+        let terms = |of: &BelegPosition| (of.ep_netto, of.rabatt_prozent, of.mwst_satz, of.steuer_kategorie);
+        let same_article =
+            self.positionen.iter().flatten().filter(|other| other.artikel_id == one.artikel_id);
+        same_article.into_iter().all(|other| terms(other) == terms(one))
+    }
+
     /// Whether it is an ER that the company writes for its supplier (D24).
     pub fn is_written_for_supplier(&self) -> bool {
         self.rechnungsart == Some(Rechnungsart::Gutschrift)

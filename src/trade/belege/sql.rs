@@ -267,7 +267,9 @@ pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
 record! {
     /// A position of a document that an item references.
     pub struct NamedPosition from beleg_position as p {
+        position: i64,
         artikel_id: Uuid,
+        charge_id: Option<Uuid>,
         /// In the unit of the article.
         menge: Quantity = "p.lager_menge",
         einheit: Option<String>,

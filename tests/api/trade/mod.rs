@@ -19,3 +19,4 @@ pub mod lieferpreis;
 pub mod papiere;
 pub mod steuergruppen;
 pub mod verlauf;
+pub mod zuruecknehmen;

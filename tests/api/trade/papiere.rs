@@ -181,7 +181,7 @@ fn a_credit_takes_rate_and_price_of_what_it_takes_back() {
     let server = Server::start();
     let mill = Mill::of(&server);
     let first = json!([
-        {"artikelnr": "S", "menge": 5, "ep_netto": 9, "mwst_satz": 5},
+        {"artikelnr": "S", "menge": 5, "ep_netto": 7, "rabatt_prozent": 10, "mwst_satz": 5},
         {"artikelnr": "S", "menge": 5, "ep_netto": 7, "rabatt_prozent": 10, "mwst_satz": 5},
         {"artikelnr": "S", "menge": 1, "ep_netto": -1, "mwst_satz": 7}]);
     let invoice = post(&mill, "RE", first, json!({})).id();

@@ -21,6 +21,9 @@ pub struct Named {
     positions: Vec<NamedPosition>,
 }
 
+/// Positions that a refusal names, at most.
+const POSITIONS_SHOWN_MAX: usize = 5;
+
 /// Maximum number of positions of referenced documents kept in memory.
 const NAMED_POSITIONS_MAX: usize = 10_000;
 
@@ -47,21 +50,55 @@ impl AllNamed {
 }
 
 impl Named {
-    /// Finds the last position of the item's article in this invoice, which an item of negative quantity
-    /// takes back (D6, D7).
+    /// Finds the position of this invoice whose price and tax an item of negative quantity takes back (D6): of those
+    /// with its article (and its batch, if it sends one) the one of exactly this quantity, `lager_menge` in the article's
+    /// unit; else any, if all agree, or if the item sends what they differ in. Refuses to guess among others.
     pub fn taken_back(
         &self,
         typ: BelegTyp,
         item: &NewItem,
         artikel: Option<&Artikel>,
-    ) -> Option<&NamedPosition> {
-        let artikel = artikel.filter(|_| item.menge.is_some_and(Quantity::is_negative))?;
-        let is_taken_back = |position: &&NamedPosition| {
-            let is_billed = !position.menge.is_negative() && !position.ep_netto.is_negative();
-            position.artikel_id == artikel.id && is_billed
-        };
+        lager_menge: Option<Quantity>,
+    ) -> Checked<Option<&NamedPosition>> {
         let is_invoice = typ.ist_rechnung() && self.beleg.beleg_typ == typ;
-        self.positions.iter().rev().find(is_taken_back).filter(|_| is_invoice)
+        let Some((artikel, menge)) =
+            artikel.zip(lager_menge).filter(|(_, menge)| is_invoice && menge.is_negative())
+        else {
+            return Ok(None);
+        };
+        let is_billed = |position: &&NamedPosition| {
+            let is_taken = !position.menge.is_negative() && !position.ep_netto.is_negative();
+            position.artikel_id == artikel.id && is_taken
+        };
+        let billed: Vec<_> = self.positions.iter().filter(is_billed).collect();
+        let of_batch = billed.iter().filter(|position| position.charge_id == item.charge_id);
+        let of_batch: Vec<_> = of_batch.copied().filter(|_| item.charge_id.is_some()).collect();
+        let meant = if of_batch.is_empty() { billed } else { of_batch };
+        let exact: Vec<_> = meant.iter().copied().filter(|position| position.menge == -menge).collect();
+        for candidates in [&exact, &meant] {
+            if let Some(last) = candidates.last()
+                && candidates.iter().all(|other| item.is_taken_alike(other, last))
+            {
+                return Ok(Some(*last));
+            }
+        }
+        if meant.is_empty() { Ok(None) } else { Err(self.ambiguous(&meant)) }
+    }
+
+    fn ambiguous(&self, meant: &[&NamedPosition]) -> Box<Refusal> {
+        let shown = meant.iter().take(POSITIONS_SHOWN_MAX).map(|position| {
+            let NamedPosition { position, menge, ep_netto, rabatt_prozent, mwst_satz, .. } = position;
+            format!("Position {position}: {menge} zu {ep_netto} EUR, Rabatt {rabatt_prozent} %, Steuer {mwst_satz} %")
+        });
+        let shown: Vec<_> = shown.collect();
+        let what = format!(
+            "{} berechnet diesen Artikel verschieden ({}).",
+            self.beleg.beleg_nummer,
+            shown.join("; ")
+        );
+        let advice =
+            "Bitte ep_netto (mit rabatt_prozent) und mwst_satz senden, oder genau die Menge einer Position.";
+        Refusal::field(Code::BezugMehrdeutig, "bezug_beleg_id", (what, advice))
     }
 
     /// Refuses a document unless it is live, of the same partner and fits the item: for goods, the
@@ -87,5 +124,15 @@ impl Named {
             sein, zur Rechnung die Lieferung (oder umgekehrt), zur Gutschrift die Rechnung oder Rücklieferung, zur \
             Rücklieferung die Lieferung, Rechnung oder Gutschrift; ohne Artikel eine Rechnung.";
         refuse_if(!is_fit, Code::BezugPasstNicht, "bezug_beleg_id", message)
+    }
+}
+
+impl NewItem {
+    /// Whether it takes the same from either position: what it sends itself does not matter.
+    fn is_taken_alike(&self, one: &NamedPosition, other: &NamedPosition) -> bool {
+        let price = |of: &NamedPosition| (of.ep_netto, of.rabatt_prozent, of.einheit.clone());
+        let tax = |of: &NamedPosition| (of.mwst_satz, of.steuer_kategorie);
+        (self.ep_netto.is_some() || price(one) == price(other))
+            && (self.mwst_satz.is_some() || tax(one) == tax(other))
     }
 }

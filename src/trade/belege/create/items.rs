@@ -133,7 +133,10 @@ impl Resolver<'_, '_> {
         if let Some(wiegung) = wiegung.filter(|_| takes_share(self.context, item)) {
             self.anteile.take(wiegung, menge, item.einheit.as_deref())?;
         }
-        let taken_back = named.and_then(|named| named.taken_back(self.typ(), item, artikel));
+        let taken_back = match named {
+            Some(named) => named.taken_back(self.typ(), item, artikel, lager_menge)?,
+            None => None,
+        };
         let credited = named.map(|named| named.beleg.beleg_nummer.as_str()).zip(taken_back);
         let Preis { ep_netto, rabatt_prozent, des_artikels: preis_des_artikels } =
             self.preis(item, artikel, lager_menge, credited)?;
