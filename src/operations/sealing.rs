@@ -92,8 +92,8 @@ pub struct Restored {
     begun: Seal,
 }
 
-/// Makes a restored copy seal with the secret beside the database that it replaces; if there is none, with the one
-/// beside the backup, else with a new one.
+/// Installs the secret for sealing in a restored copy: the one beside the replaced database, else the one beside
+/// the backup, else a new one.
 pub fn take_over(
     copy: &mut Connection,
     part: &Path,

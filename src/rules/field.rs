@@ -18,7 +18,7 @@ pub struct Said {
     pub meaning: &'static str,
     /// Headings of other programs that mean the field, as `platform::import::header` compares them.
     pub aliases: &'static str,
-    /// The part of the form that asks for it; none: the form does not, or asks in its own way.
+    /// The form section that asks for it; `None`: no section, or the form asks its own way.
     pub group: Option<&'static str>,
     /// The type of its input in a browser, if it is a line of text.
     pub input: &'static str,

@@ -67,7 +67,7 @@ pub fn tables(tx: &Tx<'_>, schema: &Schema) -> Result<Vec<Tabelle>> {
     Ok(tables)
 }
 
-/// Returns the sentences that apply to every scheme and to this one.
+/// Returns the sentences for all schemes, then those for this one.
 pub fn notes(schema: &Schema) -> Vec<String> {
     let always = "Abzüge der Menge sind in % positiv angegeben, Abzüge von Preis und Kosten sind negativ. \
                   Ein Wert genau auf \

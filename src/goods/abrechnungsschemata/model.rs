@@ -70,7 +70,7 @@ record! {
 const ARTIKEL_MAX: usize = 50;
 /// Maximum number of steps, and of limits, per scheme.
 const SCHRITTE_MAX: usize = 50;
-/// Maximum number of rows per table: a tenth of a per cent each, over a hundred of them.
+/// Maximum number of rows per table: a range of 100 % in steps of 0.1 %.
 const ZEILEN_MAX: usize = 1_000;
 
 auswahl! {

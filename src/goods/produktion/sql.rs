@@ -23,7 +23,7 @@ const LIST: ListSql<'_> = ListSql {
     order: "order by v.produktions_datum desc, v.id",
 };
 
-/// The orders of its page; the interface has the first alone (D16).
+/// Sort orders of the page; the interface has only the first (D16).
 const ORDERS: [Order; 2] =
     [("-produktions_datum", LIST.order), ("produktions_datum", "order by v.produktions_datum, v.id desc")];
 

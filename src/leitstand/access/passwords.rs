@@ -26,7 +26,7 @@ const SPREAD_ATTEMPTS: u32 = 20;
 /// Longest delay for a name after a wrong password, in seconds.
 const WAIT_SECONDS_MAX: i64 = 300;
 
-/// Milliseconds without an attempt after which a name starts anew: an hour.
+/// Milliseconds without an attempt that clear a name's failures: an hour.
 const FORGOTTEN_AFTER_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// The most common beginnings in lists of stolen passwords, among the passwords that are long enough.

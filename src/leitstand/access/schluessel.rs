@@ -292,7 +292,7 @@ fn once(key: &NewKey, grant: &Grant, here: &str) -> Markup {
     }
 }
 
-/// A digest of a key's settings; its use does not count.
+/// A digest of a key's settings, without its usage data.
 fn stand(key: &StoredKey) -> String {
     let text = format!("{:?} {:?} {:?} {}", key.label, key.scopes, key.valid_until, key.daily_limit);
     hex(&Sha256::digest(text))

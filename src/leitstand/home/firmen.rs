@@ -7,7 +7,7 @@ use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 
-/// Redirects to the only company, to the form of the first one, or to the list.
+/// Redirects to the only company, to the form that adds one, or to the list.
 pub fn start(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let to = match request.firmen.as_slice() {
         [only] => format!("/leitstand/f/{}", only.id),

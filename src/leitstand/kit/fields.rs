@@ -109,7 +109,7 @@ pub fn input<R>(request: &PageRequest, Field { name, said, kind, value }: &Field
     }
 }
 
-/// The body of a request with the declared fields that were sent; one that is empty is cleared.
+/// Builds a request body from the declared fields sent; an empty one becomes null.
 pub fn body_of<R: Declared>(request: &PageRequest) -> Map<String, Json> {
     let sent = R::DECLARED.iter().filter(|field| field.said.group.is_some() && request.is_sent(field.name));
     let value = |field: &Field<R>| match (field.kind, request.field(field.name)) {

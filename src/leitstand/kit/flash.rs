@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use crate::leitstand::access::people::digest;
 use crate::platform::failure::locked;
 
-/// Most forms whose next page was not requested yet; beyond it the oldest are dropped.
+/// Maximum number of messages not yet shown; beyond it the oldest are dropped.
 const MESSAGES_MAX: usize = 1_000;
 
 /// Most of them for one browser: a person may have sent forms in several windows.

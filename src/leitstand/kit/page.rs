@@ -66,7 +66,7 @@ pub struct Page {
     pub access: Access,
     /// Its name in the menu; `None` if it is not in the menu.
     pub menu: Option<&'static str>,
-    /// It stands in the folded part of the menu, outside the everyday work.
+    /// Whether the page stands in the folded part of the menu.
     pub is_administration: bool,
     pub is_heavy: bool,
     /// Shows the page; with a refusal in [`PageRequest::refusal`] it shows the form again.
@@ -389,8 +389,7 @@ impl PageRequest {
         }))
     }
 
-    /// As [`PageRequest::change`], for the record in the path; its page is below `list`, `{id}` in `path` its
-    /// id.
+    /// As [`PageRequest::change`]; the id in the URL replaces `{id}` in `path`. Redirects to its page in `list`.
     pub fn change_record(
         &self,
         method: Method,

@@ -7,7 +7,7 @@ use super::done::{Done, Response};
 use super::page::{FIELDS_MAX, PageRequest, Take};
 use crate::platform::http::request::Request;
 
-/// Largest form kept, in bytes of JSON; as a field of the log-in form it may be three times as large.
+/// Largest form kept, in bytes of JSON; percent-encoding in the log-in form may triple it.
 const KEPT_BYTES_MAX: usize = 20 << 10;
 
 /// The fields of the log-in page: the path the form was sent to, and the typed values as JSON.

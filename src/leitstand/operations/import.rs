@@ -26,7 +26,7 @@ const DECIMALS: [(&str, &str); 3] = [
     ("punkt", "Punkt: 24.860 heißt 24,86"),
 ];
 
-/// Shows the form; also after the file to be stored has been dropped.
+/// Shows the form; also if the uploaded file is no longer kept.
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports::all().map(|kind| (kind.kind, named(kind.kind))).collect();
     let inside = html! {

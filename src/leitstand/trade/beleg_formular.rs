@@ -284,9 +284,9 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
     })
 }
 
-/// The rows that a script needs in full: those in which something was typed since its last request, listed in
-/// `zeilen`, and the refused ones. For the others it only needs the results: with all their options, a
-/// hundred rows would be hundreds of KB at each pause. `None`: all rows.
+/// The rows that a script needs in full: those typed in since its last request, listed in `zeilen`, and the
+/// refused ones. The others send only results: with all options, a hundred rows would be hundreds of KB each time
+/// the typing pauses. `None`: all rows.
 fn wanted_rows(request: &PageRequest) -> Option<BTreeSet<usize>> {
     if !request.is_sent("zeilen") {
         return None;

@@ -176,7 +176,7 @@ pub fn update(tx: &WriteTx<'_>, kunde: &Kunde) -> Result<()> {
     with_keys(kunde, |keys| tx.update("kunde", kunde.id, &[&kunde.values(Part::Mutable)[..], keys].concat()))
 }
 
-/// Updates only the account in the column `feld`: a run assigns hundreds, and the other columns have eight
+/// Updates only the account in the column `feld`: a run sets hundreds, and a full update would touch eight
 /// indexes.
 pub fn set_konto(tx: &WriteTx<'_>, kunde: &Kunde, feld: &str, konto: i64) -> Result<()> {
     let feld = format!(":{feld}");

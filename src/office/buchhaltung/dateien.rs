@@ -7,7 +7,7 @@ use super::stamm::Stammsatz;
 use crate::master::tenants::Einstellungen;
 use crate::rules::day::{Day, Instant};
 
-/// Most records of one file: DATEV accepts no more.
+/// Maximum records per file: DATEV accepts no more.
 const SAETZE_MAX: usize = 99_999;
 
 /// Most bytes of one file: half of the limit for unpacking a stored content.

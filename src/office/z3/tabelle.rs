@@ -31,7 +31,7 @@ pub struct Tabelle {
     pub datei: &'static str,
     pub titel: &'static str,
     pub beschreibung: &'static str,
-    /// Whether its rows belong to the period; a table of master data has the rows that those refer to.
+    /// Whether the period selects its rows; a table of master data has the rows they refer to.
     pub ist_zeitraum: bool,
     /// Number of columns, from the first on, that are its key.
     pub schluessel: usize,

@@ -74,8 +74,7 @@ pub fn lay_out(
     Ok(flow.pages)
 }
 
-/// Draws all of the first page that stands above the document; returns where the document begins, and how
-/// many of its facts fit.
+/// Draws the head of the first page; returns where the text below begins, and how many of the `angaben` fit.
 fn head(blatt: &Blatt, logo: Option<&Image>, flow: &mut Flow, hints: &mut Hints) -> (f32, usize) {
     let absender = &blatt.absender;
     let mut name_width = TEXT_WIDTH;

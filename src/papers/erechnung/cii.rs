@@ -12,7 +12,7 @@ use crate::rules::plausible::is_gtin;
 use crate::rules::tax::{Gruppe, Steuerkategorie};
 use crate::rules::unit::unece_code;
 
-/// Its namespaces, with the prefixes in common use.
+/// Namespaces of CII, with their usual prefixes.
 const NAMESPACES: &str = "xmlns:rsm=\"urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100\" \
     xmlns:ram=\"urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100\" \
     xmlns:qdt=\"urn:un:unece:uncefact:data:standard:QualifiedDataType:100\" \

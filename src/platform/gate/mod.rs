@@ -101,7 +101,7 @@ pub struct Zugang {
     pub hosts: Vec<String>,
     /// The certificate, if the server itself speaks TLS.
     pub certificate: Option<PathBuf>,
-    /// Highest daily limit that people may give a key there; `None`: no limit.
+    /// Highest daily limit that the web pages may set; `None`: no limit.
     pub max_daily_limit: Option<u32>,
 }
 

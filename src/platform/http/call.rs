@@ -64,8 +64,8 @@ pub struct Call<'r> {
 pub struct Ignored(Vec<(String, Value)>);
 
 impl Ignored {
-    /// Removes the hint of each field that was sent as the record shows it: whoever reads a record, edits it and
-    /// writes it back means nothing by the others (D39).
+    /// Removes the hint of each ignored field that was sent unchanged: whoever edits a record and writes it back
+    /// does not mean to change that field (D39).
     pub fn silence<T: Serialize>(&self, hints: &mut Hints, shown: impl FnOnce() -> Result<T>) -> Result<()> {
         if self.0.is_empty() {
             return Ok(());

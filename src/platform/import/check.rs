@@ -139,7 +139,7 @@ impl Mistakes {
     }
 }
 
-/// Returns the column that a field was read from: a list of words is written in one cell.
+/// Returns a field's column: `x` for an item `x[0]` if one cell holds the whole list.
 fn column_of<'f>(row: &Json<'_>, feld: &'f str) -> &'f str {
     let column = feld.split('[').next().unwrap_or(feld);
     if matches!(cell(row, column), Some(Json::String(_))) { column } else { feld }

@@ -277,8 +277,8 @@ impl Personenkonto {
         }
     }
 
-    /// The range of account numbers if the other accounts have `laenge` digits: 10000 to 69999 and 70000 to
-    /// 99999 at four (D34).
+    /// The range of account numbers if general accounts have `laenge` digits; for four, 10000–69999 or 70000–99999
+    /// (D34).
     pub fn range(self, laenge: u32) -> RangeInclusive<i64> {
         let first = 10_i64.pow(laenge);
         match self {

@@ -65,7 +65,7 @@ pub trait Store {
         place: PositionKey,
         batch: Option<Uuid>,
     ) -> Result<SentPosition, Self::Error>;
-    /// Whether these are purchases, where a delivery tells its batch.
+    /// Whether these are purchases, whose deliveries state a batch.
     fn are_purchases(&self) -> bool;
     /// Splits a quantity that a new position moves itself among the batches it comes from or goes to.
     fn batches_for(
@@ -283,7 +283,7 @@ impl<S: Store> Pairing<S> {
         self.store.add(other.positions().fold(pair, |pair, (role, place)| pair.with(role, Some(place))))
     }
 
-    /// How certain the position of an open portion is of its batch.
+    /// How certain the batch of an open portion's position is.
     fn certainty_of(&self, portion: &Portion, states_batch: bool) -> Certainty {
         let is_delivery = portion.leading().0 == Role::Delivery;
         match portion.named {
@@ -331,7 +331,7 @@ impl<S: Store> Pairing<S> {
         if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
     }
 
-    /// Enters a credit, in the four steps of D8. One that took back an invoice only looks for its return.
+    /// Enters a credit, in the four steps of D8. If it took back an invoice, it only pairs with returns.
     fn enter_credit(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
         let bezug =
             |role| Search { bezug: entry.bezug_to(role), ..Search::oldest(PortionKind::Pair, entry.named) };

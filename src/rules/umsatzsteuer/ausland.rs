@@ -89,7 +89,7 @@ fn quartal(day: Day) -> i64 {
     day.year() * 4 + i64::from(day.month() - 1) / 3
 }
 
-/// The first day whose deliveries affect the statement of a day.
+/// The first day of the quarters that [`quartale`] sums.
 pub fn quartale_ab(bis: Day) -> Day {
     let first = quartal(bis) - (QUARTALE - 1);
     let month = i8::try_from(first.rem_euclid(4) * 3 + 1).unwrap_or(1);

@@ -143,8 +143,8 @@ impl Rows {
     }
 }
 
-/// Waits for a running server, which moves its journal into the database every second, until everything
-/// answered before this command began is there (D20).
+/// Waits until a running server, which moves its journal into the database every second, has moved all that it
+/// answered before this command began (D20).
 fn wait_for_journal(database: &Path, terminal: &Terminal) -> Outcome {
     let before = audit::segments(database)?;
     let begun = Moment::now();

@@ -39,7 +39,7 @@ pub enum Command {
     Erledigen {
         #[command(flatten)]
         numbers: Numbers,
-        /// Es kommt kein Gegenbeleg: was an ihnen offen ist, wird geschlossen
+        /// Schließt, was an den Belegen offen ist: es kommt kein Gegenbeleg
         #[arg(long)]
         ohne_gegenbeleg: bool,
     },

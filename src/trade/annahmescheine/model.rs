@@ -98,7 +98,7 @@ record! {
         abrechnung_beleg_id: Option<Uuid> = "er.id",
         abrechnung_beleg_nummer: Option<String> = "er.beleg_nummer"
             => said("Abgerechnet mit", "Nummer der Gutschrift, die ihn abrechnet."),
-        /// The quantity that it paid.
+        /// The quantity paid for.
         abgerechnet_kg: Option<Quantity> = "ap.netto_kg"
             => said("Abgerechnet (kg)", "Was dafür bezahlt wird, in kg."),
         storno_grund: Option<String> => said("Grund des Stornos", "Warum storniert wurde."),

@@ -52,8 +52,8 @@ pub fn open_sums(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: i64) -> Result<Vec<Of
     })
 }
 
-/// Returns number and net total of a day's documents by type, without cancelled and cancelling ones; counts
-/// `most` of them at most.
+/// Returns number and net total of a day's documents by type, without cancelled and cancelling ones; reads at most
+/// `most` rows.
 pub fn of_day(tx: &Tx<'_>, day: Day, most: i64) -> Result<Vec<(BelegTyp, i64, Money)>> {
     let statement = "select typ, count(*), sum(netto) from (
           select beleg_typ as typ, summe_netto as netto from beleg indexed by beleg_ordnung

@@ -20,8 +20,8 @@ const BEGINNINGS_MAX: u32 = 20;
 /// Consecutive steps that may copy nothing because another process holds a lock: some seconds.
 const IDLE_STEPS_MAX: u32 = 2_000;
 
-/// Number of copies this process is making. A service that restarts itself must not start another copy under
-/// the same name.
+/// Number of copies this process is making. A restore waits for them: the restarted service must not copy to the
+/// same name.
 static IN_WORK: AtomicUsize = AtomicUsize::new(0);
 
 struct InWork;

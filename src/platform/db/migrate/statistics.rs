@@ -36,8 +36,8 @@ pub fn write(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Whether the database has exactly these figures: another program may have measured, and another version had
-/// other figures.
+/// Whether the database has exactly these figures: another program may have run `analyze`, and other versions
+/// write others.
 pub fn is_written(connection: &Connection) -> Result<bool> {
     let table = "select 1 from sqlite_schema where name = 'sqlite_stat1'";
     if !connection.prepare(table)?.exists([])? {

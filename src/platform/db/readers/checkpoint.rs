@@ -70,7 +70,7 @@ impl Checkpoints {
         }));
     }
 
-    /// Moves and restarts the log as far as its length asks for; called after each commit.
+    /// Restarts a long log, or wakes the thread that moves it; called after each commit.
     pub fn after_commit(&self, writer: &Connection) {
         let pages = PAGES.get();
         if is_full(pages) && self.may_close_gate() {
@@ -91,7 +91,7 @@ impl Checkpoints {
         self.open_until.get().is_none_or(|until| Instant::now() >= until)
     }
 
-    /// Waits for the thread, moves all that is left, and closes the gate if somebody reads the log.
+    /// Waits for the thread and restarts the log; if readers block it, closes the gate and retries.
     fn force_restart(&self, writer: &Connection) {
         let mut moved = locked(&self.moved);
         if restart_log(writer, "restart", &mut moved, Duration::ZERO) {

@@ -35,7 +35,7 @@ const STEPS_PER_TICK: i32 = 1_000;
 /// Budget of a read in place, in ticks: about 1 ms. While it runs, the other sockets of its thread wait.
 pub const IN_PLACE: u32 = 100;
 
-/// Rows of a list that count as one tick: most of their cost is writing them, which no step counts.
+/// Rows of a list that count as one tick: writing them costs most, and no step counts that.
 const ROWS_PER_TICK: i64 = 10;
 
 /// Budget of a read on the slow lane, in ticks: about a minute.

@@ -33,7 +33,7 @@ const LOOK_PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Waiters {
     places: Arc<Budget>,
-    /// The same requests, limited by tenant.
+    /// Waiting requests, limited by tenant.
     of_companies: Arc<Budget>,
     /// The channel to the requests that wait for a tenant; it holds the number of the newest change that
     /// [`Waiters::look`] found.

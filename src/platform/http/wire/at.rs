@@ -38,8 +38,8 @@ impl<'h> At<'h> {
         At { is_import: true, decimal, ..At::top(hints, false) }
     }
 
-    /// Starts at the top of a row of an import of which only the number cells, and the value read from each
-    /// cell, are wanted.
+    /// Starts at the top of a row of an import, to collect only the number cells and the value read from each
+    /// cell.
     pub fn survey(hints: &'h mut Hints, decimal: Option<Decimal>, numbers: &'h RefCell<Numbers>) -> At<'h> {
         At { numbers: Some(numbers), ..At::row(hints, decimal) }
     }

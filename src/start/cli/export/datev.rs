@@ -56,7 +56,7 @@ pub struct Arguments {
     /// Warum er verworfen wird
     #[arg(long, value_name = "TEXT", requires = "verwerfen")]
     grund: Option<String>,
-    /// Ordner für die Datei; sonst dieser
+    /// Zielordner; sonst der aktuelle
     #[arg(long, value_name = "ORDNER", default_value = ".", hide_default_value = true)]
     out: PathBuf,
 }

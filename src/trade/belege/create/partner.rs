@@ -11,8 +11,7 @@ use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::{Gebiet, Steuerpartner};
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
-/// Refuses quotes and orders of a locked partner; other documents get a hint as long as they move no goods
-/// (D3).
+/// Refuses a locked partner's quotes and orders; others get a hint, and [`check_goods`] checks them (D3).
 pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Checked<()> {
     match kunde.status {
         KundeStatus::Gesperrt if typ.lagerrolle() == Lagerrolle::Keine => return Err(locked(kunde)),

@@ -16,8 +16,8 @@ use crate::trade::belege::sql::number_and_type;
 /// Maximum number of goods (`lager_paar`) that a document shares with others, and that one request pairs.
 const SHARED_MAX: usize = 750;
 
-/// Maximum number of documents that a document shares goods with, and that one request pairs with: each of
-/// them gets a new version.
+/// Maximum number of documents that share goods with a document, and that one request pairs with: each gets a new
+/// version.
 const DOCUMENTS_MAX: usize = 500;
 
 /// Taking goods back splits their portions, so a full document has this many times the room for it.
@@ -28,8 +28,7 @@ pub struct PairingBound {
     own: Uuid,
     /// The current sharing of each document examined by the request.
     shared: HashMap<Uuid, Shared>,
-    /// Number of portions that freed goods were paired with; from `begin_to_enter` on, that the entered
-    /// positions were paired with.
+    /// Number of portions paired with freed goods; from `begin_to_enter` on, paired with entered positions.
     met: usize,
     /// The documents that they were paired with.
     documents: HashSet<Uuid>,
@@ -109,7 +108,7 @@ impl PairingBound {
         })
     }
 
-    /// Counts each part of a position's goods in a further batch like a pair.
+    /// Counts each batch of a position's goods after the first as a pair.
     pub fn check_parts(&mut self, parts: usize) -> Result<()> {
         self.met += parts.saturating_sub(1);
         if self.met > SHARED_MAX { Err(too_many().into()) } else { Ok(()) }

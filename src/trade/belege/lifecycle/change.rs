@@ -162,8 +162,8 @@ fn ignore_fields_of_creation(old: &Beleg, change: &mut BelegChange, hints: &mut 
     }
 }
 
-/// Returns the partner after the change. Both fields mean the same: the value of one applies even if the
-/// other is cleared.
+/// Returns the partner after the change. `kunden_id` or `kundennummer` names it: clearing one leaves the other
+/// valid.
 fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut Hints) -> Result<Kunde> {
     let kunde = match (&change.kunden_id, &change.kundennummer) {
         (Change::Keep, Change::Keep) => kunden::find(tx, old.kunde_id)?,

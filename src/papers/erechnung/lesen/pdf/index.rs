@@ -18,7 +18,7 @@ pub const OBJECTS_MAX: usize = 500_000;
 
 pub struct Index<'d> {
     pub data: &'d [u8],
-    /// Whether the file needs a password, or any reader needs a key.
+    /// Whether the file is encrypted, even with an empty password.
     pub is_encrypted: bool,
     places: HashMap<u32, ObjectPlace>,
     unpacked: Vec<Vec<u8>>,

@@ -29,7 +29,7 @@ pub struct Angaben {
     /// invoice with none of these and no period, its own date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lieferdatum: Option<Day>,
-    /// Whether it is the invoice's own date.
+    /// `lieferdatum` is the invoice's date.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lieferdatum_angenommen: bool,
     /// The deliveries that an invoice bills.
