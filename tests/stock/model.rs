@@ -297,6 +297,7 @@ impl Model {
                 self.document(*number).is_final = true;
                 Ok(())
             }
+            Op::Cancel(number) if self.is_credited(*number) => Err("BELEG_NICHT_STORNIERBAR"),
             Op::Cancel(number) => self.rewrite(*number, |_, document| document.is_live = false),
             Op::Close(number) => {
                 self.document(*number).is_closed = true;
@@ -316,6 +317,15 @@ impl Model {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a live credit names an invoice and takes something of it back (D4).
+    fn is_credited(&self, number: u32) -> bool {
+        let typ = self.documents[&number].typ;
+        let takes_back = |item: &Item| item.quantity < 0 && item.refers == Some(number);
+        let is_credit = |document: &Document| document.typ == typ && document.is_live;
+        let credits = self.documents.values().filter(|document| is_credit(document));
+        !typ.delivers() && credits.flat_map(|document| &document.items).any(takes_back)
     }
 
     fn document(&mut self, number: u32) -> &mut Document {

@@ -142,3 +142,27 @@ fn what_the_page_offers_takes_back_the_whole_invoice() {
         assert_eq!(mill.get(made)[sum], expected, "{items}");
     }
 }
+
+/// A cancelled invoice and its credit would give the credited part back twice.
+#[test]
+fn an_invoice_that_a_credit_names_is_not_cancelled() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    for typ in ["RE", "ER"] {
+        let invoice = mill.post(typ, sacks(json!(12), json!(220), json!({"mwst_satz": 7}))).id();
+        mill.finalise(&invoice);
+        let item = json!({"artikelnr": "S", "menge": -1});
+        let made = credit(&mill, typ, &invoice, item.clone());
+        let (made, number) = (made.id(), made.body["beleg_nummer"].clone());
+        let storno = |id: &str| mill.storno(id);
+        let refused = storno(&invoice);
+        let message = refused.refused(400, "BELEG_NICHT_STORNIERBAR")["message"].as_str().unwrap();
+        assert!(message.contains(number.as_str().unwrap()), "{message}");
+        assert_eq!(mill.get(&invoice)["status"], "abgeschlossen", "{typ}");
+        storno(&made).is(200);
+        // One that names nothing is tied by guess and holds nothing.
+        let guessed = mill.post(typ, and(item, json!({"ep_netto": 220}))).id();
+        storno(&invoice).is(200);
+        storno(&guessed).is(200);
+    }
+}
