@@ -319,15 +319,6 @@ impl Model {
         }
     }
 
-    /// Whether a live credit names an invoice and takes something of it back (D4).
-    fn is_credited(&self, number: u32) -> bool {
-        let typ = self.documents[&number].typ;
-        let takes_back = |item: &Item| item.quantity < 0 && item.refers == Some(number);
-        let is_credit = |document: &Document| document.typ == typ && document.is_live;
-        let credits = self.documents.values().filter(|document| is_credit(document));
-        !typ.delivers() && credits.flat_map(|document| &document.items).any(takes_back)
-    }
-
     fn document(&mut self, number: u32) -> &mut Document {
         self.documents.get_mut(&number).unwrap()
     }

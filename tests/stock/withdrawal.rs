@@ -1,11 +1,21 @@
 //! Withdrawal in D8: the counterparts of a document are released and settle.
 
-use crate::stock::model::{Back, Broken, Hold, Model, Part, Pos};
+use crate::stock::model::{Back, Broken, Document, Hold, Model, Part, Pos};
+use crate::stock::notation::Item;
 
 impl Model {
     pub fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock
+    }
+
+    /// Whether a live credit names an invoice and takes something of it back (D4).
+    pub fn is_credited(&self, number: u32) -> bool {
+        let typ = self.documents[&number].typ;
+        let takes_back = |item: &Item| item.quantity < 0 && item.refers == Some(number);
+        let is_credit = |document: &Document| document.typ == typ && document.is_live;
+        let credits = self.documents.values().filter(|document| is_credit(document));
+        !typ.delivers() && credits.flat_map(|document| &document.items).any(takes_back)
     }
 
     /// Withdraws a document; its counterparts wait for their turn.

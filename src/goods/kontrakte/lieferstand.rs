@@ -204,26 +204,26 @@ impl Stand {
         )
     }
 
-    /// Returns a message if more was delivered than agreed on the position of an item, or on the whole
-    /// contract if the position has no quantity.
+    /// Returns a message if more was delivered than agreed on the position of an item, or on the whole contract.
     fn excess(&self, tx: &Tx<'_>, item: &Genannt) -> Result<Option<String>> {
         let Kontrakt { kontrakt_nr, positionen, offen, .. } = &self.kontrakt;
-        let position_of = |named, artikel| position_of(positionen, named, artikel);
-        let position = position_of(item.bezug.kontrakt_position_id, item.artikel);
-        let (what, einheit, open) = match position.and_then(|position| Some((position, position.menge?))) {
-            Some((position, agreed)) => {
-                let artikel = position.artikel_id.unwrap_or(item.artikel);
-                let Some((sum, einheit)) = self.delivered_on(tx, position, artikel)? else { return Ok(None) };
-                let what = format!("Position {} des Kontrakts {kontrakt_nr}", position.position);
-                (what, einheit, agreed.minus(sum)?)
-            }
-            None => {
-                let Some(open) = *offen else { return Ok(None) };
-                (format!("den Kontrakt {kontrakt_nr}"), self.einheit.clone().unwrap_or_default(), open)
-            }
+        let position = position_of(positionen, item.bezug.kontrakt_position_id, item.artikel);
+        let mut bounds = Vec::new();
+        if let Some((position, agreed)) = position.and_then(|position| Some((position, position.menge?)))
+            && let Some((sum, einheit)) =
+                self.delivered_on(tx, position, position.artikel_id.unwrap_or(item.artikel))?
+        {
+            let what = format!("Position {} des Kontrakts {kontrakt_nr}", position.position);
+            bounds.push((what, einheit, agreed.minus(sum)?));
+        }
+        let whole =
+            |open| (format!("den Kontrakt {kontrakt_nr}"), self.einheit.clone().unwrap_or_default(), open);
+        bounds.extend(offen.map(whole));
+        let exceeded = bounds.into_iter().find(|(_, _, open)| item.liefert && open.is_negative());
+        let message = |(what, einheit, open): (String, String, Quantity)| {
+            format!("Auf {what} sind {} {einheit} mehr geliefert als vereinbart.", open.abs())
         };
-        let message = || format!("Auf {what} sind {} {einheit} mehr geliefert als vereinbart.", open.abs());
-        Ok((item.liefert && open.is_negative()).then(message))
+        Ok(exceeded.map(message))
     }
 
     /// Returns the quantity delivered on a position, in the unit of the contract, else of the article.

@@ -187,7 +187,7 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("ist_mittel", "true: werte sind das Mittel der Partie."),
     (
         "AbrechnungsPosten.teile",
-        "Was zu welchem Preis bezahlt wird; zwei Teile, wo die Menge des Kontrakts endet.",
+        "Was zu welchem Preis bezahlt wird: ein Teil je Position des Kontrakts, und einer für das, was ihn übersteigt.",
     ),
     ("abschlaege", "Was an Abschlägen abgezogen wird, netto."),
     ("kontrakt", "Nummer des Kontrakts, zu dessen Preis; null: ohne."),

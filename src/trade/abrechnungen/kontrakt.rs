@@ -28,13 +28,20 @@ pub struct Preisteil {
     pub preis: Price,
 }
 
-/// The terms of a contract for one article.
+/// A position of a contract, or the whole contract for an article that none of its positions names.
+struct Tranche {
+    /// Per t; `None` if it has no price.
+    preis: Option<Price>,
+    /// Open quantity in kg; `None` if it has no quantity by weight.
+    offen: Option<Quantity>,
+}
+
+/// The terms of a contract for one article, in the order in which its positions are paid.
 struct Vereinbart {
     nummer: String,
-    /// Per t; `None` if the contract has no price.
-    preis: Option<Price>,
-    /// Open quantity in kg; `None` if the contract has no quantity by weight.
-    offen: Option<Quantity>,
+    tranchen: Vec<Tranche>,
+    /// Open quantity of the whole contract in kg before this settlement; `None` if it has none by weight.
+    whole: Option<Quantity>,
 }
 
 /// The contracts of a settlement, each with the quantity that the receipts so far left open; `None` if a
@@ -44,16 +51,18 @@ pub struct Kontrakte<'k> {
     pub kunde: &'k Kunde,
     pub art: Abrechnungsart,
     known: BTreeMap<(Uuid, Uuid), Option<Vereinbart>>,
+    /// Open quantity of each whole contract in kg; `None` if it has none by weight.
+    whole: BTreeMap<Uuid, Option<Quantity>>,
 }
 
 impl<'k> Kontrakte<'k> {
     pub fn of(tx: &'k Tx<'k>, kunde: &'k Kunde, art: Abrechnungsart) -> Kontrakte<'k> {
-        Kontrakte { tx, kunde, art, known: BTreeMap::new() }
+        Kontrakte { tx, kunde, art, known: BTreeMap::new(), whole: BTreeMap::new() }
     }
 
-    /// Splits the paid quantity `netto` of a receipt by price: preis_je_t, else its contract's price, else
-    /// its own. Empty for an advance that states its own price while that of the goods is still unknown, as
-    /// in a pool.
+    /// Splits the paid quantity `netto` of a receipt by price: preis_je_t, else that of each position of its contract, up
+    /// to what is left of it and of the contract, else its own. Empty for an advance that states its own price while
+    /// that of the goods is still unknown, as in a pool.
     pub fn prices(
         &mut self,
         new: &NewAbrechnung,
@@ -61,41 +70,57 @@ impl<'k> Kontrakte<'k> {
         artikel: Uuid,
         netto: Quantity,
     ) -> Result<Vec<Preisteil>> {
-        let art = self.art;
+        let is_advance = self.art == Abrechnungsart::Abschlag;
         let needs_none = new.abschlag.as_ref().is_some_and(|abschlag| abschlag.preis_je_t.is_some());
-        let vereinbart =
-            schein.kontrakt_id.map(|kontrakt| self.agreed(kontrakt, artikel)).transpose()?.flatten();
-        let of_kontrakt = vereinbart.as_ref().and_then(|vereinbart| vereinbart.preis);
-        let Some(preis) = new.preis_je_t.or(of_kontrakt).or(schein.preis_je_t) else {
+        let known = schein.kontrakt_id.map(|kontrakt| self.agreed(kontrakt, artikel)).transpose()?.flatten();
+        let price_of = |tranche: Option<&Tranche>| {
+            new.preis_je_t.or(tranche.and_then(|tranche| tranche.preis)).or(schein.preis_je_t)
+        };
+        let first = known.as_ref().and_then(|(vereinbart, _)| vereinbart.tranchen.first());
+        let Some(preis) = price_of(first) else {
             return if needs_none { Ok(Vec::new()) } else { Err(price_missing(schein).into()) };
         };
-        let Some(vereinbart) = vereinbart else {
+        let Some((vereinbart, whole)) = known else {
             return Ok(vec![Preisteil { kontrakt: None, kg: netto, preis }]);
         };
-        let nummer = Some(vereinbart.nummer.clone());
-        let within = vereinbart.offen.map_or(netto, |offen| offen.max(Quantity::ZERO).min(netto));
-        let rest = netto.minus(within)?;
-        // An advance does not reduce the contract, and the price of the rest is not known yet.
-        if rest.is_zero() || art == Abrechnungsart::Abschlag {
-            vereinbart.offen = vereinbart.offen.map(|offen| offen.minus(within)).transpose()?;
-            return Ok(vec![Preisteil { kontrakt: nummer, kg: netto, preis }]);
+        let (mut rest, mut parts) = (netto, Vec::new());
+        for tranche in &mut vereinbart.tranchen {
+            let kg =
+                [tranche.offen, *whole].into_iter().flatten().fold(rest, Quantity::min).max(Quantity::ZERO);
+            let preis = price_of(Some(&*tranche)).ok_or_else(|| price_missing(schein))?;
+            for left in [&mut tranche.offen, &mut *whole] {
+                *left = left.map(|left| left.minus(kg)).transpose()?;
+            }
+            rest = rest.minus(kg)?;
+            parts.push(Preisteil { kontrakt: Some(vereinbart.nummer.clone()), kg, preis });
         }
-        let over = || over_delivered(schein, &vereinbart.nummer, rest);
-        let rest_preis = new.rest_preis_je_t.ok_or_else(over)?;
-        vereinbart.offen = Some(Quantity::ZERO);
-        let parts = [
-            Preisteil { kontrakt: nummer, kg: within, preis },
-            Preisteil { kontrakt: None, kg: rest, preis: rest_preis },
-        ];
-        Ok(parts.into_iter().filter(|part| !part.kg.is_zero()).collect())
+        // An advance does not reduce the contract, and the price of the rest is not known yet.
+        match parts.last_mut().filter(|_| is_advance) {
+            Some(last) => last.kg = last.kg.plus(rest)?,
+            None if rest.is_zero() => {}
+            None => {
+                let over = || over_delivered(schein, &vereinbart.nummer, rest);
+                let preis = new.rest_preis_je_t.ok_or_else(over)?;
+                parts.push(Preisteil { kontrakt: None, kg: rest, preis });
+            }
+        }
+        parts.retain(|part| !part.kg.is_zero());
+        Ok(parts)
     }
 
-    fn agreed(&mut self, kontrakt: Uuid, artikel: Uuid) -> Result<Option<&mut Vereinbart>> {
+    /// Returns the terms of a contract for an article, and what is left of the whole contract.
+    fn agreed(
+        &mut self,
+        kontrakt: Uuid,
+        artikel: Uuid,
+    ) -> Result<Option<(&mut Vereinbart, &mut Option<Quantity>)>> {
         let known = match self.known.entry((kontrakt, artikel)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(free) => free.insert(read(self.tx, self.kunde, kontrakt, artikel)?),
         };
-        Ok(known.as_mut())
+        let Some(vereinbart) = known.as_mut() else { return Ok(None) };
+        let whole = self.whole.entry(kontrakt).or_insert(vereinbart.whole);
+        Ok(Some((vereinbart, whole)))
     }
 }
 
@@ -116,16 +141,29 @@ fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Option
     let Some(kontrakt) = kontrakte::of_supplier(tx, id, kunde.id)? else { return Ok(None) };
     let artikel = artikel::must_have(tx, artikel_id)?;
     let positionen = kontrakte::positions(tx, id)?;
-    let position = positionen.iter().find(|position| position.artikel_id == Some(artikel_id));
     let einheit = kontrakt.gesamtmenge_einheit.as_deref().or(artikel.einheit.as_deref()).unwrap_or("t");
-    let per_tonne = Conversion::between(einheit, "t");
-    let in_kg = Conversion::between(einheit, "kg");
-    let preis = position.and_then(|position| position.preis);
-    let preis = preis.zip(per_tonne).map(|(preis, conversion)| conversion.price(preis)).transpose()?;
-    let agreed = position.and_then(|position| position.menge).or(kontrakt.gesamtmenge);
-    let agreed = agreed.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge)).transpose()?;
-    let paid = kontrakte::settled(tx, &[id])?.into_iter().find(|paid| paid.artikel_id == artikel_id);
-    let paid = paid.map(|paid| paid.kg).unwrap_or_default();
-    let offen = agreed.map(|agreed| agreed.minus(paid)).transpose()?;
-    Ok(Some(Vereinbart { nummer: kontrakt.kontrakt_nr, preis, offen }))
+    let (per_tonne, in_kg) = (Conversion::between(einheit, "t"), Conversion::between(einheit, "kg"));
+    let settled = kontrakte::settled(tx, &[id])?;
+    let all = settled.iter().map(|paid| paid.kg).try_fold(Quantity::ZERO, Quantity::plus)?;
+    let whole =
+        kontrakt.gesamtmenge.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge)?.minus(all));
+    // What was paid filled the positions of the article one after the other.
+    let paid = settled.into_iter().find(|paid| paid.artikel_id == artikel_id);
+    let mut paid = paid.map(|paid| paid.kg).unwrap_or_default();
+    let mut tranchen = Vec::new();
+    for position in positionen.iter().filter(|position| position.artikel_id == Some(artikel_id)) {
+        let preis = position.preis.zip(per_tonne);
+        let menge = position.menge.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge));
+        let menge = menge.transpose()?;
+        let filled = menge.map_or(paid, |menge| menge.min(paid));
+        paid = paid.minus(filled)?;
+        tranchen.push(Tranche {
+            preis: preis.map(|(preis, conversion)| conversion.price(preis)).transpose()?,
+            offen: menge.map(|menge| menge.minus(filled)).transpose()?,
+        });
+    }
+    if tranchen.is_empty() {
+        tranchen.push(Tranche { preis: None, offen: None });
+    }
+    Ok(Some(Vereinbart { nummer: kontrakt.kontrakt_nr, tranchen, whole: whole.transpose()? }))
 }

@@ -271,14 +271,15 @@ fn note(
     let netto = settled_weight(&computed(&basis, &schein, None)?, &schein)?;
     let prices = kontrakte.prices(new, &schein, artikel, netto)?;
     let teile = prices.iter().map(|part| teil(&basis, &schein, part)).collect::<Result<Vec<_>>>()?;
-    let kontrakt_kg = prices.iter().find(|part| part.kontrakt.is_some()).map(|part| part.kg);
+    let of_kontrakt = prices.iter().filter(|part| part.kontrakt.is_some()).map(|part| part.kg);
+    let kontrakt_kg = of_kontrakt.into_iter().try_fold(Quantity::ZERO, Quantity::plus)?;
     let rechnung = computed(&basis, &schein, prices.first().map(|part| part.preis))?;
     let steuer = belege::tax_of_delivery(tx, kontrakte.kunde, artikel, tag, hints)?;
     let note = Note {
         tag,
         brutto_ins_lager: basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross()),
         geliefert: delivered(tx, &schein)?,
-        kontrakt_kg: kontrakt_kg.unwrap_or_default(),
+        kontrakt_kg,
         endabrechnung: None,
         abschlaege: sql::advances(tx, schein.id)?,
         posten: posten(tx, &schein, basis, steuer, teile, rechnung)?,

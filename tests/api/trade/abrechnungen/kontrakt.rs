@@ -170,3 +170,81 @@ fn what_was_settled_is_shown_in_the_unit_of_the_contract() {
     let other = json!({"kontrakt_nr": "K-2", "gesamtmenge_einheit": "Stk", "positionen": null});
     assert_eq!(shown(&contract(&hof, "Hof", other).id())[0], Value::Null);
 }
+
+/// Positions of one article, each with its own price, are paid one after the other.
+#[test]
+fn a_contract_in_tranches_is_paid_at_the_price_of_each() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let tranches = |number: &str, whole: i64, of: [(i64, i64); 2]| {
+        let of = of.map(|(menge, preis)| json!({"artikelnr": "W", "menge": menge, "preis": preis}));
+        contract(&hof, "Hof", json!({"kontrakt_nr": number, "gesamtmenge": whole, "positionen": of})).id()
+    };
+    let note =
+        |kontrakt: &str, kg: i64| hof.note(kg, "", json!({"kontrakt_id": kontrakt, "preis_je_t": null}));
+    let one = tranches("T-1", 100, [(50, 200), (50, 210)]);
+    let notes = [note(&one, 40_000), note(&one, 40_000)];
+    let made = hof.settle("end", &[&notes[0], &notes[1]], json!({}));
+    assert_eq!(sums(made.is(201))[0], "16300.00");
+    assert_eq!(
+        items(&hof.beleg(&made)),
+        ["40.000 200.0000 8000.00", "10.000 200.0000 2000.00", "30.000 210.0000 6300.00"]
+    );
+    // What is left of it: 20 t of the second.
+    let more = note(&one, 25_000);
+    hof.settle("end", &[&more], json!({})).refused(400, "KONTRAKT_UEBERLIEFERT");
+    let rest = hof.settle("end", &[&more], json!({"rest_preis_je_t": 150}));
+    assert_eq!(items(&hof.beleg(&rest)), ["20.000 210.0000 4200.00", "5.000 150.0000 750.00"]);
+    let settled = || hof.mill.client.get(&format!("{KONTRAKTE}/{one}")).body["abgerechnet"].clone();
+    assert_eq!(settled(), "100.000");
+    hof.storno(&rest).is(200);
+    assert_eq!(settled(), "80.000");
+    // In two settlements as in one, and a price that is sent holds for all.
+    let two = tranches("T-2", 40, [(20, 180), (20, 200)]);
+    let notes = [note(&two, 15_000), note(&two, 15_000), note(&two, 10_000)];
+    let first = hof.settle("end", &[&notes[0]], json!({}));
+    assert_eq!(sums(first.is(201))[0], "2700.00");
+    let second = hof.settle("end", &[&notes[1]], json!({}));
+    assert_eq!(items(&hof.beleg(&second)), ["5.000 180.0000 900.00", "10.000 200.0000 2000.00"]);
+    let third = hof.settle("end", &[&notes[2]], json!({"preis_je_t": 190}));
+    assert_eq!(sums(third.is(201))[0], "1900.00");
+}
+
+/// 100 t in all, of two articles: 140 t are 40 t too much, whether or not their positions have quantities.
+#[test]
+fn the_bound_of_the_whole_contract_holds_beside_those_of_its_positions() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    for (number, menge) in [("B-1", json!(70)), ("B-2", Value::Null)] {
+        let of = |artikel: &str, preis: i64| json!({"artikelnr": artikel, "menge": menge, "preis": preis});
+        let positions = json!([of("W", 200), of("R", 180)]);
+        let whole = json!({"kontrakt_nr": number, "gesamtmenge": 100, "positionen": positions});
+        let kontrakt = contract(&hof, "Hof", whole).id();
+        let note = |artikel: &str| {
+            let body = json!({"kundennummer": "Hof", "artikelnr": artikel, "anliefermenge_kg": 70_000,
+                "lieferdatum": "2026-07-20", "kontrakt_id": kontrakt, "fremde_charge_nr": number,
+                "el_erzeugen": true});
+            hof.post(NOTES, body)
+        };
+        let (wheat, rye) = (note("W"), note("R"));
+        let over = "KONTRAKT_UEBERLIEFERT".to_owned();
+        assert!(
+            !wheat.hint_codes().contains(&over) && rye.hint_codes().contains(&over),
+            "{number}: {}",
+            rye.body
+        );
+        let notes = [wheat.id(), rye.id()];
+        let refused = hof.settle("end", &[&notes[0], &notes[1]], json!({}));
+        let message = refused.refused(400, &over)["message"].as_str().unwrap();
+        assert!(message.contains("40.000 kg"), "{message}");
+        // A price of the rest holds for one article.
+        assert_eq!(sums(hof.settle("end", &[&notes[0]], json!({})).is(201))[0], "14000.00");
+        hof.settle("end", &[&notes[1]], json!({})).refused(400, &over);
+        let made = hof.settle("end", &[&notes[1]], json!({"rest_preis_je_t": 100}));
+        assert_eq!(
+            items(&hof.beleg(&made)),
+            ["30.000 180.0000 5400.00", "40.000 100.0000 4000.00"],
+            "{number}"
+        );
+    }
+}
