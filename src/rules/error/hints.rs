@@ -55,6 +55,7 @@ choice! {
         KontraktAndereRichtung = "KONTRAKT_ANDERE_RICHTUNG",
         KontraktUeberliefert = "KONTRAKT_UEBERLIEFERT",
         ArtikelUnbekannt = "ARTIKEL_UNBEKANNT",
+        BonMehrfachStorniert = "BON_MEHRFACH_STORNIERT",
         TiefeErreicht = "TIEFE_ERREICHT",
         MwstSatzAngenommen = "MWST_SATZ_ANGENOMMEN",
         MwstSatzUnbekannt = "MWST_SATZ_UNBEKANNT",

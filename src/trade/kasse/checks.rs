@@ -24,6 +24,6 @@ pub const CHECKS: &[Check] = &[
             and not exists (select 1 from barverkauf z
               where z.tenant_id = b.tenant_id and z.bon_id in (select b.id union all select r.id from bon r
                 where r.tenant_id = b.tenant_id and r.storno_von_bon_id = b.id and r.art = 'storno')
-              group by z.mwst_satz having sum(z.gesamt) <> 0))",
+              group by z.mwst_satz having sum(z.gesamt) * sum(iif(z.bon_id = b.id, z.gesamt, 0)) > 0))",
     },
 ];

@@ -67,7 +67,7 @@ pub fn bon(tx: &WriteTx<'_>, rows: &[&Json<'_>], at: &mut At<'_>) -> Stored {
         let added = add(tx, &mut eingabe, row, at);
         added.map_err(|failure| (index, failure))?;
     }
-    store(tx, &eingabe)
+    store(tx, &eingabe, at.hints())
 }
 
 fn add(tx: &WriteTx<'_>, bon: &mut BonEingabe, row: &Json<'_>, at: &mut At<'_>) -> Result<()> {

@@ -153,19 +153,35 @@ pub fn upsert(tx: &WriteTx<'_>, bon: &Bon, is_new: bool) -> Result<()> {
     }
 }
 
+/// The condition that the reversals of a receipt leave something of a rate (`> 0`), or take back more of it than was
+/// sold (`< 0`): the gross total with them, times that of the receipt itself.
+fn of_a_rate(is_left: &str) -> String {
+    format!(
+        "exists (select 1 from barverkauf z where z.tenant_id = :tenant
+           and z.bon_id in (select :id union all select r.id from bon r
+             where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
+           group by z.mwst_satz having sum(z.gesamt) * sum(iif(z.bon_id = :id, z.gesamt, 0)) {is_left})"
+    )
+}
+
+/// Whether the reversals of a receipt take back more than it sold.
+pub fn is_reversed_too_often(tx: &Tx<'_>, bon: Uuid) -> Result<bool> {
+    tx.one(&format!("select {}", of_a_rate("< 0")), named_params! {":id": bon}, |row| row.get(0))
+}
+
 /// Updates the derived data of a receipt: the number of its lines, if given, and whether it is reversed,
-/// which means that it has reversals and that the gross total of each rate including them is 0 (D22). Does
-/// nothing for an unknown receipt.
+/// which means that it has reversals and that they leave nothing of any rate (D22). Does nothing for an unknown
+/// receipt.
 pub fn recompute(tx: &WriteTx<'_>, bon: Uuid, zeilen: Option<i64>) -> Result<()> {
     tx.execute(
-        "update bon set zeilen = coalesce(:zeilen, zeilen), storniert =
-           exists (select 1 from bon r
-             where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
-           and not exists (select 1 from barverkauf z
-             where z.tenant_id = :tenant and z.bon_id in (select :id union all select r.id from bon r
-               where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
-             group by z.mwst_satz having sum(z.gesamt) <> 0)
-         where tenant_id = :tenant and id = :id",
+        &format!(
+            "update bon set zeilen = coalesce(:zeilen, zeilen), storniert =
+               exists (select 1 from bon r
+                 where r.tenant_id = :tenant and r.storno_von_bon_id = :id and r.art = 'storno')
+               and not {}
+             where tenant_id = :tenant and id = :id",
+            of_a_rate("> 0")
+        ),
         named_params! {":id": bon, ":zeilen": zeilen},
     )?;
     Ok(())

@@ -68,7 +68,7 @@ pub fn find_article(
     Ok(Artikelbezug { nummer, id })
 }
 
-pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
+pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe, hints: &mut Hints) -> Stored {
     let at_first = |failure| (0, failure);
     let mut known = Vec::new();
     for (index, zeile) in eingabe.zeilen.iter().enumerate() {
@@ -96,6 +96,7 @@ pub fn store(tx: &WriteTx<'_>, eingabe: &BonEingabe) -> Stored {
         check_reversal(tx, &bon, outcomes.len())?;
         let before = old.and_then(|(old, _)| old.storno_von_bon_id);
         close(tx, &bon, storing.zeilen, before).map_err(at_first)?;
+        hint_reversed_again(tx, &bon, hints).map_err(at_first)?;
     }
     Ok(outcomes)
 }
@@ -112,6 +113,17 @@ fn check_reversal(tx: &WriteTx<'_>, bon: &Bon, sent: usize) -> std::result::Resu
     // Lines sent by id need not be the first ones of the receipt.
     let at = usize::try_from(position - 1).ok().filter(|at| *at < sent).unwrap_or_default();
     Err((at, Refusal::field(Code::MengeUngueltig, "menge", message).into()))
+}
+
+/// Adds a hint if a reversal takes back what others took back before.
+fn hint_reversed_again(tx: &Tx<'_>, bon: &Bon, hints: &mut Hints) -> Result<()> {
+    let Some(original) = bon.storno_von_bon_id else { return Ok(()) };
+    if sql::is_reversed_too_often(tx, original)? {
+        let message =
+            format!("Der Stornobon {} nimmt mehr zurück, als der Bon noch hatte. Bitte prüfen.", bon.bon_nr);
+        hints.add_field(HintCode::BonMehrfachStorniert, "storno_von_bon_id", message);
+    }
+    Ok(())
 }
 
 /// Updates the derived data: the number of lines, and which receipts are reversed, regardless of the order in

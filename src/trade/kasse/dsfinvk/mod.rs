@@ -92,7 +92,7 @@ pub fn store_receipt(tx: &WriteTx<'_>, receipt: &Receipt, hints: &mut Hints) -> 
         let found = find_article(tx, nummer, zeile.said.ean.as_deref(), hints);
         zeile.artikel = Some(found.map_err(|failure| (at, failure))?);
     }
-    store(tx, &bon)
+    store(tx, &bon, hints)
 }
 
 fn kasse_id(z_kasse_id: &str) -> Uuid {

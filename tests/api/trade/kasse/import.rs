@@ -150,6 +150,25 @@ fn a_receipt_is_reversed_when_its_reversals_add_up_to_it() {
 }
 
 #[test]
+fn a_receipt_that_is_reversed_once_more_stays_reversed_and_the_import_says_so() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let sale = json!({"bon_id": BON, "bon_nr": "1", "mwst_satz": 19, "einzelpreis": "9.99", "menge": 3});
+    let storno = |bon: &str, menge: i64| {
+        json!({"bon_id": bon, "bon_nr": bon, "art": "storno", "storno_von_bon_id": BON, "menge": menge,
+            "mwst_satz": 19, "einzelpreis": "9.99"})
+    };
+    let reversed = || column(&mill, "bon_nr=1", "storniert");
+    counts(&take(&server, &mill, &[sale, storno(STORNO, -1)]), [2, 0, 0]);
+    assert_eq!(reversed(), json!([false]));
+    let rest = take(&server, &mill, &[storno(REST, -2)]);
+    assert!(reversed() == json!([true]) && !rest.said().contains("mehr zurück"), "{}", rest.said());
+    let again = take(&server, &mill, &[storno(OTHER, -2)]);
+    assert_eq!(reversed(), json!([true]));
+    assert!(again.said().contains(&format!("Der Stornobon {OTHER} nimmt mehr zurück")), "{}", again.said());
+}
+
+#[test]
 fn what_contradicts_itself_or_is_missing_is_refused_by_its_line() {
     let server = Server::start();
     let mill = server.company("Mühle");
