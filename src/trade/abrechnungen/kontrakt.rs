@@ -13,7 +13,7 @@ use crate::master::kunden::Kunde;
 use crate::papers::blatt::numbers::german;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::rules::error::{Code, Refusal};
+use crate::rules::error::{Checked, Code, Refusal};
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::settlement::Abrechnungsart;
 use crate::rules::unit::Conversion;
@@ -83,28 +83,23 @@ impl<'k> Kontrakte<'k> {
         let Some((vereinbart, whole)) = known else {
             return Ok(vec![Preisteil { kontrakt: None, kg: netto, preis }]);
         };
-        let (mut rest, mut parts) = (netto, Vec::new());
-        for tranche in &mut vereinbart.tranchen {
-            let kg =
-                [tranche.offen, *whole].into_iter().flatten().fold(rest, Quantity::min).max(Quantity::ZERO);
-            let preis = price_of(Some(&*tranche)).ok_or_else(|| price_missing(schein))?;
-            for left in [&mut tranche.offen, &mut *whole] {
-                *left = left.map(|left| left.minus(kg)).transpose()?;
-            }
-            rest = rest.minus(kg)?;
-            parts.push(Preisteil { kontrakt: Some(vereinbart.nummer.clone()), kg, preis });
+        let price_of = |tranche: &Tranche| price_of(Some(tranche)).ok_or_else(|| price_missing(schein));
+        let (mut parts, rest) = vereinbart.fill(netto, whole, price_of)?;
+        if rest.is_zero() {
+            return Ok(parts);
         }
         // An advance does not reduce the contract, and the price of the rest is not known yet.
-        match parts.last_mut().filter(|_| is_advance) {
-            Some(last) => last.kg = last.kg.plus(rest)?,
-            None if rest.is_zero() => {}
+        let (kontrakt, preis) = match vereinbart.tranchen.last().filter(|_| is_advance) {
+            Some(last) => (Some(vereinbart.nummer.clone()), price_of(last)?),
             None => {
                 let over = || over_delivered(schein, &vereinbart.nummer, rest);
-                let preis = new.rest_preis_je_t.ok_or_else(over)?;
-                parts.push(Preisteil { kontrakt: None, kg: rest, preis });
+                (None, new.rest_preis_je_t.ok_or_else(over)?)
             }
+        };
+        match parts.last_mut().filter(|last| (&last.kontrakt, last.preis) == (&kontrakt, preis)) {
+            Some(last) => last.kg = last.kg.plus(rest)?,
+            None => parts.push(Preisteil { kontrakt, kg: rest, preis }),
         }
-        parts.retain(|part| !part.kg.is_zero());
         Ok(parts)
     }
 
@@ -121,6 +116,31 @@ impl<'k> Kontrakte<'k> {
         let Some(vereinbart) = known.as_mut() else { return Ok(None) };
         let whole = self.whole.entry(kontrakt).or_insert(vereinbart.whole);
         Ok(Some((vereinbart, whole)))
+    }
+}
+
+impl Vereinbart {
+    /// Fills the positions one after the other with a quantity in kg, each up to what is left of it and of the whole
+    /// contract; returns the part of each at its price, and what none of them takes.
+    fn fill(
+        &mut self,
+        kg: Quantity,
+        whole: &mut Option<Quantity>,
+        price_of: impl Fn(&Tranche) -> Checked<Price>,
+    ) -> Result<(Vec<Preisteil>, Quantity)> {
+        let (mut rest, mut parts) = (kg, Vec::new());
+        for tranche in &mut self.tranchen {
+            let bounds = [tranche.offen, *whole].into_iter().flatten();
+            let kg = bounds.fold(rest, Quantity::min).max(Quantity::ZERO);
+            for left in [&mut tranche.offen, &mut *whole] {
+                *left = left.map(|left| left.minus(kg)).transpose()?;
+            }
+            rest = rest.minus(kg)?;
+            if !kg.is_zero() {
+                parts.push(Preisteil { kontrakt: Some(self.nummer.clone()), kg, preis: price_of(tranche)? });
+            }
+        }
+        Ok((parts, rest))
     }
 }
 

@@ -142,8 +142,7 @@ pub fn cancel(
         check_locked(&einstellungen, old.datum())?;
     }
     let positions = sql::positions(tx, old.id)?;
-    abrechnung::check_last(tx, old.id)?;
-    refuse_credited(tx, &old)?;
+    refuse_followed(tx, &old)?;
     hint_named_by_final(tx, &old, &mut hinweise)?;
     let beleg = move_to(tx, old.clone(), BelegStatus::Storniert, BelegAktion::Storno, Some(grund))?;
     let rebooking = Rebooking {
@@ -168,18 +167,17 @@ pub fn cancel(
     })
 }
 
-/// Refuses to cancel an invoice of which a credit that names it took something back: both together would give it back
-/// twice (D4).
-fn refuse_credited(tx: &Tx<'_>, old: &Beleg) -> Result<()> {
+/// Refuses to cancel what later documents build on: a settlement that another one deducts (D29j), and an invoice of which a
+/// credit that names it took something back, because both together would give it back twice (D4).
+fn refuse_followed(tx: &Tx<'_>, old: &Beleg) -> Result<()> {
+    abrechnung::check_last(tx, old.id)?;
     let credits = if old.beleg_typ.ist_rechnung() { sql::credits_of(tx, old)? } else { Vec::new() };
-    let what =
-        format_args!("{} ist schon zum Teil gutgeschrieben, mit {}.", old.beleg_nummer, credits.join(", "));
-    let advice = "Bitte zuerst diese Gutschriften stornieren, oder den Rest gutschreiben.";
     if credits.is_empty() {
-        Ok(())
-    } else {
-        Err(Refusal::new(Code::BelegNichtStornierbar, (what, advice)).into())
+        return Ok(());
     }
+    let what = format!("{} ist schon gutgeschrieben, mit {}.", old.beleg_nummer, credits.join(", "));
+    let advice = "Bitte zuerst diese Gutschriften stornieren, oder den Rest gutschreiben.";
+    Err(Refusal::new(Code::BelegNichtStornierbar, (what, advice)).into())
 }
 
 /// Adds a hint for each final document that still shows the old version of a delivery (D8).
