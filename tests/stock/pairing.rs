@@ -17,7 +17,11 @@ impl Model {
             if takes_part && needs_batch && !takes_by_itself {
                 return Err(NO_BATCH);
             }
-            if item.refers.is_some_and(|number| !self.can_take(document.typ, item, number)) {
+            let is_wrong = |other: u32| {
+                !self.can_take(document.typ, item, other)
+                    || item.quantity < 0 && self.takes_back(other, number)
+            };
+            if item.refers.is_some_and(is_wrong) {
                 return Err("BEZUG_PASST_NICHT");
             }
             if !takes_part {

@@ -9,6 +9,16 @@ impl Model {
         self.clock
     }
 
+    /// Whether an invoice takes something back from another one, or from one that does (D4).
+    pub fn takes_back(&self, invoice: u32, from: u32) -> bool {
+        let document = &self.documents[&invoice];
+        let next = document.items.iter().filter(|item| item.quantity < 0).filter_map(|item| item.refers);
+        let is_same =
+            |other: &u32| self.documents[other].typ == document.typ && self.documents[other].is_live;
+        let is_invoice = !document.typ.delivers() && self.documents[&from].typ == document.typ;
+        is_invoice && (invoice == from || next.filter(is_same).any(|next| self.takes_back(next, from)))
+    }
+
     /// Whether a live credit names an invoice and takes something of it back (D4).
     pub fn is_credited(&self, number: u32) -> bool {
         let typ = self.documents[&number].typ;

@@ -13,6 +13,7 @@
 
 mod checks;
 mod create;
+mod credited;
 mod eingabe;
 mod einlesen;
 mod handlers;

@@ -370,21 +370,6 @@ pub fn set_rate(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
     tx.execute(statement, params).map(drop)
 }
 
-/// Maximum number of credits that a refusal names.
-const CREDITS_NAMED_MAX: i64 = 5;
-
-/// Returns the numbers of the live credits that name an invoice and take something of it back.
-pub fn credits_of(tx: &Tx<'_>, invoice: &Beleg) -> Result<Vec<String>> {
-    let statement = "select distinct c.beleg_nummer
-        from beleg_position p indexed by beleg_position_bezug
-          join beleg c on c.tenant_id = p.tenant_id and c.id = p.beleg_id
-        where p.tenant_id = :tenant and p.bezug_beleg_id = :id and p.menge < 0 and c.beleg_typ = :typ
-          and c.status <> 'storniert' and c.storno_von_beleg_id is null
-        order by c.beleg_nummer limit :most";
-    let params = named_params! {":id": invoice.id, ":typ": invoice.beleg_typ, ":most": CREDITS_NAMED_MAX};
-    tx.all(statement, params, |row| row.get(0))
-}
-
 /// Returns the numbers of the final invoices and credits that are paired with a delivery or reference it.
 pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
     let Some(rechnung) = delivery.beleg_typ.gegenstueck().filter(|typ| typ.ist_rechnung()) else {

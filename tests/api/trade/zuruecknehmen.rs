@@ -166,3 +166,25 @@ fn an_invoice_that_a_credit_names_is_not_cancelled() {
         storno(&guessed).is(200);
     }
 }
+
+/// Of two invoices that take back from each other, neither could be cancelled first.
+#[test]
+fn invoices_do_not_take_back_from_each_other() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let taking = |menge: i64, of: &str| {
+        let sold = sacks(json!(menge), json!(10), json!({}));
+        json!([sold, and(json!({"artikelnr": "S", "menge": -1}), json!({"bezug_beleg_id": of}))])
+    };
+    let first = mill.post("RE", sacks(json!(10), json!(10), json!({}))).id();
+    let second = mill.post("RE", taking(5, &first)).id();
+    let third = mill.post("RE", taking(5, &second)).id();
+    for (from, of) in [(&first, &second), (&first, &third), (&first, &first), (&second, &third)] {
+        let refused = mill.put(from, taking(10, of));
+        let refused = refused.refused(400, "BEZUG_PASST_NICHT");
+        assert_eq!(refused["feld"], "items[1].bezug_beleg_id");
+    }
+    for id in [&third, &second, &first] {
+        mill.storno(id).is(200);
+    }
+}

@@ -12,6 +12,7 @@ use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
 use crate::rules::error::{Checked, Code, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
+use crate::trade::belege::credited;
 use crate::trade::belege::eingabe::NewItem;
 use crate::trade::belege::model::{Beleg, BelegPosition};
 use crate::trade::belege::sql::{self, NamedPosition};
@@ -99,6 +100,19 @@ impl Named {
         let advice =
             "Bitte ep_netto (mit rabatt_prozent) und mwst_satz senden, oder genau die Menge einer Position.";
         Refusal::field(Code::BezugMehrdeutig, "bezug_beleg_id", (what, advice))
+    }
+
+    /// Refuses to take back from an invoice that takes back from this one, directly or by others: neither could be
+    /// cancelled before the other (D4).
+    pub fn refuse_circle(&self, tx: &Tx<'_>, context: &Context<'_>, position: &BelegPosition) -> Result<()> {
+        let (own, other) = (&context.beleg, &self.beleg);
+        let is_credit = position.menge.is_negative() && own.beleg_typ == other.beleg_typ;
+        let is_circle = is_credit && own.beleg_typ.ist_rechnung() && credited::takes_back(tx, other, own.id)?;
+        let message = format_args!(
+            "Der Bezug passt nicht: {} nimmt selbst von diesem Beleg zurück.",
+            other.beleg_nummer
+        );
+        Ok(refuse_if(is_circle, Code::BezugPasstNicht, "bezug_beleg_id", message)?)
     }
 
     /// Refuses a document unless it is live, of the same partner and fits the item: for goods, the

@@ -114,6 +114,7 @@ impl Resolver<'_, '_> {
         self.check_batch(&position, artikel)?;
         if let Some(named) = &named {
             named.check(self.context, &position)?;
+            named.refuse_circle(self.tx, self.context, &position)?;
         }
         bind_contract(self.tx, self.context, &mut position, self.hints)?;
         Ok(position)

@@ -10,7 +10,7 @@ use super::create::{lieferanten_nr, steuerausweis};
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::out::{ausfertigung, nachweis};
-use super::sql;
+use super::{credited, sql};
 use crate::master::tenants::{self, Einstellungen};
 use crate::master::{artikel, kunden};
 use crate::platform::db::seals::evidence::Subject;
@@ -171,7 +171,7 @@ pub fn cancel(
 /// credit that names it took something back, because both together would give it back twice (D4).
 fn refuse_followed(tx: &Tx<'_>, old: &Beleg) -> Result<()> {
     abrechnung::check_last(tx, old.id)?;
-    let credits = if old.beleg_typ.ist_rechnung() { sql::credits_of(tx, old)? } else { Vec::new() };
+    let credits = if old.beleg_typ.ist_rechnung() { credited::credits_of(tx, old)? } else { Vec::new() };
     if credits.is_empty() {
         return Ok(());
     }
