@@ -25,6 +25,10 @@ const STATEMENTS: &[(&str, &str)] = &[
     ),
     ("trade/belege/create/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("trade/belege/out/nachweis.rs", TABLE),
+    (
+        "trade/belege/credited.rs",
+        "it is about credits that name an invoice, and holds all that is said of them",
+    ),
     ("trade/belege/offen.rs", ALONE),
     ("trade/belege/out/pdf.rs", TABLE),
     ("trade/belege/lifecycle/tagesende.rs", ALONE),
