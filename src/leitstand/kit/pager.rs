@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use super::page::PageRequest;
 use super::parts::{ROWS, number, other_params};
 
-/// Links to the previous and next page of a list of `count` rows; keeps the other parameters.
+/// Links to the previous and next page of a list of `count` rows, and asks for the number of one where there are many;
+/// keeps the other parameters.
 pub fn pager(request: &PageRequest, path: &str, count: i64) -> Markup {
     let (page, pages) = (request.list_page(), u32::try_from(count.max(0)).unwrap_or(u32::MAX).div_ceil(ROWS));
     let others = other_params(request, &["seite"]);

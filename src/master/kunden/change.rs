@@ -126,10 +126,13 @@ fn names(
     let nachname_firma =
         nachname_firma.filter(|name| !name.is_empty()).ok_or_else(|| name_missing("nachname_firma"))?;
     let name = name.apply(Some(old_name).filter(|name| !name.is_empty()));
-    let name = name.unwrap_or_else(|| match vorname {
+    if let Some(name) = name {
+        return Ok((name, nachname_firma));
+    }
+    let name = match vorname {
         Some(vorname) => format!("{vorname} {nachname_firma}"),
         None => nachname_firma.clone(),
-    });
+    };
     let message =
         "Vorname und Nachname dürfen zusammen höchstens 255 Zeichen haben. Bitte kürzen, oder name angeben.";
     refuse_if(name.chars().count() > TEXT_CHARS_MAX, Code::TextZuLang, "vorname", message)?;

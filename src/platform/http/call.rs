@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use hyper::header::HeaderValue;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::json::Json;
@@ -78,6 +78,20 @@ impl Ignored {
     }
 }
 
+/// What was sent, to be compared with an answer; a number that no answer has becomes null.
+fn of_json(json: &Json<'_>) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(is_so) => Value::from(*is_so),
+        Json::Number(digits) => digits.parse::<i64>().map_or(Value::Null, Value::from),
+        Json::String(text) => Value::from(text.as_ref()),
+        Json::Array(items) => items.iter().map(of_json).collect(),
+        Json::Object(members) => {
+            members.iter().map(|(name, value)| (name.to_string(), of_json(value))).collect()
+        }
+    }
+}
+
 impl<'r> Call<'r> {
     /// Creates a call whose path matched its route; checks the query against the route's parameters.
     pub fn new(
@@ -133,8 +147,9 @@ impl<'r> Call<'r> {
         if fields.peek().is_none() {
             return Ok(Ignored::default());
         }
-        let mut body: Map<String, Value> = serde_json::from_slice(self.request.body.content()?)?;
-        Ok(Ignored(fields.filter_map(|feld| body.remove_entry(feld)).collect()))
+        let Json::Object(body) = self.json()? else { return Ok(Ignored::default()) };
+        let sent = |feld: &str| body.iter().find(|(name, _)| name == feld);
+        Ok(Ignored(fields.filter_map(sent).map(|(name, json)| (name.to_string(), of_json(json))).collect()))
     }
 
     /// Returns the body as JSON, parsed once.

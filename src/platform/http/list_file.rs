@@ -10,6 +10,7 @@ use crate::platform::db::record::Record;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::listing::{LIST_BYTES_MAX, PageOf, too_long};
+use crate::rules::day::Instant;
 use crate::rules::field::{Tabular, Value};
 use crate::rules::text::{marked, push_cell};
 
@@ -107,6 +108,13 @@ fn cell(value: Value) -> String {
         Value::Integer(number) => number.to_string(),
         Value::YesNo(is_so) => if is_so { "ja" } else { "nein" }.to_owned(),
         Value::Day(day) => day.german(),
-        Value::Instant(instant) => instant.german(),
+        Value::Instant(instant) => moment(instant),
     }
+}
+
+/// An instant as people read it, if it is read back as the same; else in UTC: in the hour that comes twice, and with
+/// fractions of a second.
+fn moment(instant: Instant) -> String {
+    let german = instant.german();
+    if Instant::of_local(&german) == Some(instant) { german } else { instant.to_string() }
 }

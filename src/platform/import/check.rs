@@ -163,11 +163,9 @@ fn of_cells(refusal: Refusal) -> Vec<Refusal> {
 pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
     let mut known = KnownKeys { keys: kind.keys, hasher: RandomState::new(), rows: HashMap::new() };
     for at in 0..rows.len() {
-        let row = rows.row(at);
-        let mut found = Vec::new();
-        if rows.decimal.is_some() {
-            found.extend(doubtful(&rows.written(at)));
-        }
+        let written = rows.written(at);
+        let mut found = if rows.decimal.is_some() { doubtful(&written) } else { Vec::new() };
+        let row = rows.read(written);
         if let Err(refusal) = (kind.check)(&row, &mut rows.at(&mut Hints::default())) {
             found.extend(of_cells(*refusal));
         }

@@ -175,8 +175,12 @@ impl Rows {
 
     /// Returns a row as a JSON object. Cells of a table are strings; numbers of a spreadsheet are numbers.
     pub fn row(&self, at: usize) -> Json<'_> {
-        let row = self.written(at);
-        if self.table.is_some() { without_marks(row) } else { row }
+        self.read(self.written(at))
+    }
+
+    /// Takes the marks off a row as it is written.
+    pub fn read<'j>(&self, written: Json<'j>) -> Json<'j> {
+        if self.table.is_some() { without_marks(written) } else { written }
     }
 
     /// Like [`Self::row`], with the apostrophes that mark the cells of a table as texts.

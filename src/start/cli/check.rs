@@ -16,7 +16,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
     })?;
     let broken: i64 = lines.iter().map(|line| line.violations).sum();
     if broken == 0 {
-        let (file, seals) = (config.db.display(), lines.iter().find_map(|line| line.finding.as_deref()));
+        let (file, seals) = (config.db.display(), lines.last().and_then(|line| line.finding.as_deref()));
         let seals = seals.unwrap_or_default();
         terminal.say(&format!("{file} ist heil: alle {} Regeln halten. Siegel: {seals}.", lines.len()));
         return Ok(());

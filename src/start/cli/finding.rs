@@ -37,7 +37,7 @@ impl Finding {
     }
 }
 
-const LOOKS: [(&str, &str); 15] = [
+const LOOKS: [(&str, &str); 16] = [
     ("rights", "Rechte"),
     ("disk", "Platte"),
     ("drive", "Laufwerk"),
@@ -46,6 +46,7 @@ const LOOKS: [(&str, &str); 15] = [
     ("pages", "Seiten"),
     ("clock", "Uhr"),
     ("seals", "Siegel"),
+    ("bounds", "Grenzen"),
     ("company", "Firma"),
     ("people", "Zugänge"),
     ("names", "Namen"),

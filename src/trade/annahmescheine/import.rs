@@ -44,7 +44,9 @@ pub fn annahmeschein(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Resul
 fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -> Result<Annahmeschein> {
     let before = schein.clone();
     take_named(tx, &mut schein, &zeile)?;
-    if let Some(status) = zeile.status {
+    // A settlement of ours says that the note is settled: its exported row is no declaration that another system did.
+    let says_more = |status: &AnnahmescheinStatus| schein.abrechnung_id.is_none() || *status != schein.status;
+    if let Some(status) = zeile.status.filter(says_more) {
         // Pairing its delivery with invoices also settles it; that is determined again after storing.
         let follows = schein.status == AnnahmescheinStatus::Abgerechnet && !schein.ist_abgerechnet;
         schein.ist_abgerechnet = status == AnnahmescheinStatus::Abgerechnet;

@@ -24,6 +24,9 @@ pub fn credits_of(tx: &Tx<'_>, invoice: &Beleg) -> Result<Vec<String>> {
     tx.all(statement, params, |row| row.get(0))
 }
 
+/// Maximum number of documents looked at for a circle.
+const LOOKED_AT_MAX: usize = 1_000;
+
 /// Whether an invoice takes something back from another one, or from one that does.
 pub fn takes_back(tx: &Tx<'_>, invoice: &Beleg, from: Uuid) -> Result<bool> {
     let statement = "select distinct p.bezug_beleg_id from beleg_position p
@@ -31,7 +34,7 @@ pub fn takes_back(tx: &Tx<'_>, invoice: &Beleg, from: Uuid) -> Result<bool> {
         where p.tenant_id = :tenant and p.beleg_id = :id and p.menge < 0 and p.bezug_beleg_id is not null
           and b.beleg_typ = :typ and b.status <> 'storniert'";
     let (mut seen, mut next) = (BTreeSet::from([invoice.id]), vec![invoice.id]);
-    while let Some(id) = next.pop() {
+    while let Some(id) = next.pop().filter(|_| seen.len() <= LOOKED_AT_MAX) {
         let params = named_params! {":id": id, ":typ": invoice.beleg_typ};
         let taken: Vec<Uuid> = tx.all(statement, params, |row| row.get(0))?;
         next.extend(taken.into_iter().filter(|id| seen.insert(*id)));

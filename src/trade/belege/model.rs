@@ -153,9 +153,10 @@ pub fn ist_gutschrift(typ: BelegTyp, netto: Money, storno_von: Option<Uuid>) -> 
 }
 
 impl Beleg {
-    /// Whether all its positions of an article have the price, discount and tax of this one.
+    /// Whether all its positions of an article have the price, discount and tax of this one, in its unit.
     pub fn bills_alike(&self, one: &BelegPosition) -> bool {
-        let terms = |of: &BelegPosition| (of.ep_netto, of.rabatt_prozent, of.mwst_satz, of.steuer_kategorie);
+        let price = |of: &BelegPosition| (of.ep_netto, of.rabatt_prozent, of.einheit.clone());
+        let terms = |of: &BelegPosition| (price(of), of.mwst_satz, of.steuer_kategorie);
         let same_article =
             self.positionen.iter().flatten().filter(|other| other.artikel_id == one.artikel_id);
         same_article.into_iter().all(|other| terms(other) == terms(one))

@@ -33,5 +33,15 @@ fn a_value_outside_its_bounds_is_named_and_stops_nothing() {
             assert!(said.contains(named), "{command}: {said}");
         }
     }
+    // The last line says what the seals are worth.
+    assert!(!said("check").contains("Siegel: Werte"), "{}", said("check"));
+    assert!(said("doctor").contains("Grenzen"));
     folder.result(&["backup", "b.db"]);
+    // A change that leaves such a field as it is passes.
+    folder.database().execute_batch("update kunde set name = printf('%.300c', 'x')").unwrap();
+    let server = folder.serve(&[]);
+    let client = server.client(&key);
+    let id = client.get("/api/v1/kunden").body["data"][0]["id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/kunden/{id}");
+    assert_eq!(client.send("PUT", &path, Some(&json!({"ort": "Ulm"}))).unwrap().status, 200);
 }

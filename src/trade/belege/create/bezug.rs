@@ -1,5 +1,6 @@
 //! The document that an item references by bezug_beleg_id (D6, D7, D8).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -20,6 +21,8 @@ use crate::trade::belege::sql::{self, NamedPosition};
 pub struct Named {
     pub beleg: Beleg,
     positions: Vec<NamedPosition>,
+    /// Whether it takes back from the document of the request, once that was asked.
+    takes_back: Cell<Option<bool>>,
 }
 
 /// Positions that a refusal names, at most.
@@ -40,7 +43,8 @@ impl AllNamed {
         }
         let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "bezug_beleg_id", "Diesen Beleg");
         let beleg = sql::find(tx, id)?.ok_or_else(unknown)?;
-        let named = Rc::new(Named { beleg, positions: sql::named_positions(tx, id)? });
+        let named =
+            Rc::new(Named { beleg, positions: sql::named_positions(tx, id)?, takes_back: Cell::default() });
         let kept: usize = self.0.values().map(|known| known.positions.len()).sum();
         if kept + named.positions.len() > NAMED_POSITIONS_MAX {
             self.0.clear();
@@ -107,7 +111,14 @@ impl Named {
     pub fn refuse_circle(&self, tx: &Tx<'_>, context: &Context<'_>, position: &BelegPosition) -> Result<()> {
         let (own, other) = (&context.beleg, &self.beleg);
         let is_credit = position.menge.is_negative() && own.beleg_typ == other.beleg_typ;
-        let is_circle = is_credit && own.beleg_typ.ist_rechnung() && credited::takes_back(tx, other, own.id)?;
+        if !is_credit || !own.beleg_typ.ist_rechnung() {
+            return Ok(());
+        }
+        let is_circle = match self.takes_back.get() {
+            Some(known) => known,
+            None => credited::takes_back(tx, other, own.id)?,
+        };
+        self.takes_back.set(Some(is_circle));
         let message = format_args!(
             "Der Bezug passt nicht: {} nimmt selbst von diesem Beleg zurück.",
             other.beleg_nummer

@@ -248,3 +248,17 @@ fn the_bound_of_the_whole_contract_holds_beside_those_of_its_positions() {
         );
     }
 }
+
+/// Quantities alone, of a note that is settled: what was exported is imported again and changes nothing.
+#[test]
+fn a_settled_note_is_exported_and_imported_again() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let notes = [hof.note(500, "", json!({})), hof.note(800, "", json!({"preis_je_t": null}))];
+    hof.settle("end", &[&notes[0]], json!({})).is(201);
+    let before = notes.clone().map(|id| hof.schein(&id));
+    let text = String::from_utf8(hof.mill.client.get(&format!("{NOTES}?format=csv")).bytes).unwrap();
+    let said = server.import(&hof.mill.client, "annahmescheine", text.trim_start_matches('\u{feff}'));
+    assert!(said.ends_with("0 neu, 0 geändert, 2 unverändert\n"), "{said}");
+    assert_eq!(notes.map(|id| hof.schein(&id)), before);
+}
