@@ -174,6 +174,7 @@ typed! {
     DayTime, Day, day => Value::Day(day.0);
     Instant, Instant, instant => Value::Instant(*instant);
     Uuid, Text, id => Value::Text(id.to_string());
+    Vec<String>, Text, texts => Value::Text(texts.join(", "));
 }
 
 impl<T: Typed> Typed for Option<T> {

@@ -22,7 +22,9 @@ use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::call::Call;
+use crate::platform::http::list_file::{self, Table};
 use crate::platform::http::param::Param;
+use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
@@ -61,8 +63,9 @@ pub const ROUTES: &[Route] = &[
         Param::uuid("artikel_id", "nur für diesen Artikel"),
         Param::limit(None),
         Param::OFFSET,
+        list_file::FORMAT,
     ])
-    .gives(&[Answer::list::<Kopf>()]),
+    .gives(&[Answer::list::<Kopf>(), Answer::other("text/csv")]),
     Route::post("/api/v1/abrechnungsschemata", Scope::AbrechnungWrite, "Abrechnungsschema anlegen", post)
         .takes::<SchemaEingabe>("AbrechnungsschemaNeu", &["nummer", "bezeichnung", "artikel", "gueltig_von"])
         .gives(&[Answer::created::<Gespeichert>()])
@@ -107,8 +110,17 @@ pub const ROUTES: &[Route] = &[
 ];
 
 fn get_list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+    let auswahl = Auswahl::of(&call.query)?;
+    if let Some(file) = as_file(tx, &call.query, &auswahl)? {
+        return Ok(file);
+    }
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
+    Ok(Reply::list(sql::list(tx, &auswahl, page)?.listing()?, cut))
+}
+
+/// Returns the schemes as a file if the request asks for one.
+pub fn as_file(tx: &Tx<'_>, query: &Query, auswahl: &Auswahl) -> Result<Option<Reply>> {
+    list_file::asked(query, "abrechnungsschemata", |page| Table::of(&sql::list(tx, auswahl, page)?.rows))
 }
 
 /// Returns a version of a scheme, the newest by default, or a "not found" refusal.

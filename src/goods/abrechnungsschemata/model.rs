@@ -10,7 +10,7 @@ use crate::platform::http::query::Query;
 use crate::platform::http::wire::{Gewicht, Int, Liste, OneOf, Text};
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Hints, Refusals, required};
-use crate::rules::field::Declared;
+use crate::rules::field::said;
 use crate::rules::fixed::{Price, Zahl};
 use crate::rules::settlement::{
     Basisseite, Bestand, Fehlt, Grenze, Grenzfolge, Mittelung, Rechnung, SatzEinheit, Schema, Schritt,
@@ -24,19 +24,18 @@ record! {
     #[schemars(rename = "AbrechnungsschemaKopf")]
     pub struct Kopf from abrechnungsschema_version as v {
         id: Uuid = "v.schema_id",
-        nummer: String = "s.nummer",
-        /// Version number, counting from 1.
-        version: i64,
-        bezeichnung: String,
-        erntejahr: Option<i64>,
-        gueltig_von: Day,
+        nummer: String = "s.nummer" => said("Nummer", "Nummer des Schemas; sie bleibt."),
+        version: i64 => said("Version", "Zählt die Änderungen des Schemas, ab 1."),
+        bezeichnung: String => said("Bezeichnung", "Bezeichnung."),
+        erntejahr: Option<i64> => said("Ernte", "Erntejahr."),
+        gueltig_von: Day => said("Gültig ab", "Erster Liefertag, für den die Version gilt."),
         /// null: until the next version begins.
-        gueltig_bis: Option<Day>,
-        angelegt_am: Instant,
+        gueltig_bis: Option<Day> => said("Gültig bis", "Letzter Liefertag; null: bis die nächste Version beginnt."),
+        angelegt_am: Instant => said("Angelegt am", "Wann die Version angelegt wurde."),
         /// Digest of everything in the version.
         sha256: String = "lower(hex(v.sha256))",
         /// The numbers of its articles.
-        artikel: Vec<String> = { Vec::new() },
+        artikel: Vec<String> = { Vec::new() } => said("Artikel", "Nummern der Artikel, für die es gilt; in Anfragen auch ihre ids."),
     }
 }
 
@@ -50,8 +49,6 @@ pub struct Abrechnungsschema {
     /// All versions, newest first.
     pub versionen: Vec<SchemaVersion>,
 }
-
-impl Declared for Abrechnungsschema {}
 
 record! {
     #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -97,7 +94,7 @@ eingabe! {
         grenzen: Liste<GrenzeEingabe, SCHRITTE_MAX>,
         schritte: Liste<SchrittEingabe, SCHRITTE_MAX>,
     }
-    nur_lesen: [..Abrechnungsschema, "hinweise"]
+    nur_lesen: [..Kopf, "versionen", "hinweise"]
 }
 
 eingabe! {

@@ -88,7 +88,6 @@ pub const WOERTER: &[(&str, &str)] = &[
     ("Abrechnung*.gueltig_bis", "Letzter Liefertag; null: bis die nächste Version beginnt."),
     ("Abrechnung*.angelegt_am", "Wann die Version angelegt wurde."),
     ("Abrechnung*.sha256", "Prüfsumme über alles, was die Version sagt."),
-    ("Abrechnung*.artikel", "Nummern der Artikel, für die es gilt; in Anfragen auch ihre ids."),
     (
         "Abrechnung*.bestand",
         "netto oder brutto: über welche Menge die Ware in den Bestand kommt; ohne Angabe netto.",

@@ -13,6 +13,7 @@ use crate::leitstand::kit::{frame, line};
 use crate::leitstand::master::artikel::name_of;
 use crate::master::artikel::{self, ArtikelZeile};
 use crate::platform::failure::Result;
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
 use crate::rules::day::Day;
@@ -23,6 +24,10 @@ type Row = (Lagernd, ArtikelZeile);
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/artikel")?;
     let (suche, order) = (query.search("suche")?, query.one_of("sortierung")?);
+    let all = |page| artikel::list_in_stock(&db.tx, suche, order, page);
+    if let Some(file) = list_file::asked(&query, "bestand", all)? {
+        return Ok(file);
+    }
     let Records { rows, count } = artikel::list_in_stock(&db.tx, suche, order, lists::page_of(request))?;
     let in_stock = |row: ArtikelZeile| Ok((chargen::in_stock(&db.tx, row.artikel.id)?, row));
     let found = Records { rows: rows.into_iter().map(in_stock).collect::<Result<Vec<Row>>>()?, count };
@@ -31,6 +36,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
          Import der Chargen; vielleicht ist auch die Suche zu eng.",
         filters: filter(request, "suche", "Bezeichnung, Nummer oder EAN", "search"),
         order: "artikelnummer",
+        file: true,
         above: html! { p.actions { a.button href=(request.of_firma("bestand/inventur")) { "Inventur" } } },
         ..List::of("bestand", "Bestand je Artikel", |(_, row): &Row| row.artikel.id, &found)
     };

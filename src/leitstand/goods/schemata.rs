@@ -15,7 +15,11 @@ use crate::trade::annahmescheine;
 
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/abrechnungsschemata")?;
-    let found = abrechnungsschemata::list(&db.tx, &Auswahl::of(&query)?, lists::page_of(request))?;
+    let auswahl = Auswahl::of(&query)?;
+    if let Some(file) = abrechnungsschemata::as_file(&db.tx, &query, &auswahl)? {
+        return Ok(file);
+    }
+    let found = abrechnungsschemata::list(&db.tx, &auswahl, lists::page_of(request))?;
     let mut used = Vec::new();
     for kopf in &found.rows {
         used.extend(annahmescheine::follows(&db.tx, kopf.id, None)?.then_some(kopf.id));
@@ -25,6 +29,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
          abrechnungsschemata); Beispiele liegen dem Handbuch bei.",
         filters: filter(request, "gueltig_am", "Gültig am", "date"),
         keeps: &[("artikel_id", "für", "artikel")],
+        file: true,
         above: html! {
             p {
                 "Ein Schema sagt, was von einer Anlieferung gemessen, abgezogen und zugeschlagen wird. \

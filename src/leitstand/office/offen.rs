@@ -13,6 +13,7 @@ use crate::leitstand::trade::belege::art_of;
 use crate::leitstand::trade::erledigen::{NO_COUNTERPART, counterpart, open_of};
 use crate::papers::blatt::Skonto;
 use crate::platform::failure::{Failure, Result};
+use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
 use crate::platform::listing::Records;
@@ -21,7 +22,7 @@ use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::error::{Code, Refusal, Refusals};
 use crate::rules::fixed::Money;
 use crate::rules::verweis::parse_uuid;
-use crate::trade::belege::{self, Auswahl, Beleg, Offen};
+use crate::trade::belege::{self, Auswahl, Beleg, Offen, OffenerPosten};
 
 /// Choices of the fewest days overdue, with their labels.
 const OVERDUE: [(&str, &str); 5] = [
@@ -42,16 +43,24 @@ struct Posten {
     without: Vec<String>,
 }
 
+impl Posten {
+    fn of(db: &Snapshot<'_>, beleg: Beleg) -> Result<Posten> {
+        Ok(Posten { skonto: beleg.skonto()?, without: open_of(db, &beleg)?, beleg })
+    }
+}
+
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (query, today) = (request.query_of("/api/v1/belege")?, db.tx.today());
     let auswahl =
         Auswahl { unbezahlt: true, faellig_bis: due_by(request, today), ..Auswahl::of(&db.tx, &query)? };
-    let Records { rows, count } = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
-    let with_all = |beleg: Beleg| {
-        let without = open_of(db, &beleg)?;
-        Ok(Posten { skonto: beleg.skonto()?, without, beleg })
-    };
-    let found = Records { rows: rows.into_iter().map(with_all).collect::<Result<Vec<_>>>()?, count };
+    let unpaid = |page| belege::unpaid(&db.tx, &auswahl, page);
+    if let Some(file) = list_file::asked(&query, "offene-posten", unpaid)? {
+        return Ok(file);
+    }
+    let Records { rows, count } = belege::unpaid(&db.tx, &auswahl, lists::page_of(request))?;
+    let rows =
+        rows.into_iter().map(|OffenerPosten(beleg)| Posten::of(db, beleg)).collect::<Result<Vec<_>>>()?;
+    let found = Records { rows, count };
     let kinds = [BelegTyp::Re, BelegTyp::Er].map(|typ| (typ.as_str(), kind(typ)));
     let list = List {
         records: "belege",
@@ -62,6 +71,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(request, "tage", "Fällig", OVERDUE))
         },
         keeps: &[("kunden_id", "zu", "partner")],
+        file: true,
         above: html! { (refusal(request, &[])) (tiles(&belege::open_sums(&db.tx, &auswahl, i64::MAX)?)?) },
         around: request.may_change().then_some(in_form as fn(&PageRequest, Markup) -> Markup),
         ..List::of("offen", "Offene Posten", |posten: &Posten| posten.beleg.id, &found)

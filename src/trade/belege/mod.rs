@@ -36,7 +36,7 @@ pub use lifecycle::tagesende::{ResumePosition, finalise_past_days, waiting};
 pub use lifecycle::verlauf::{Verlaufsschritt, steps};
 pub use model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
 pub use nummer::{erechnung_of_number, finalise_number, missing_of_number, pdf_of_number, settle_number};
-pub use offen::{Offen, newest, of_day, open_sums};
+pub use offen::{Offen, OffenerPosten, newest, of_day, open_sums, unpaid};
 pub use out::ausfertigung::altered as altered_erechnung;
 pub use out::ausfertigung::{Papiere, draft, missing, missing_of_partner, papiere};
 pub use out::nachweis::{altered_pdf, digest, without_evidence};

@@ -1,17 +1,19 @@
 //! Queries for the start page and the page of open items: the newest documents, unpaid invoices, sums of a
 //! day.
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 
 use super::eingabe::Auswahl;
 use super::model::Beleg;
 use super::sql::{LIST, UNBEZAHLT, faellig, filter};
 use crate::platform::db::list::{ListSql, Page};
+use crate::platform::db::record::Record;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::listing::{PageOf, Records};
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
+use crate::rules::field::{Tabular, Typed, Value};
 use crate::rules::fixed::Money;
 
 /// Returns the newest documents without counting all. If none lacks its e-invoice, the planner would
@@ -26,6 +28,30 @@ pub fn newest(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: u32) -> Result<Vec<Beleg
         false => LIST.from,
     };
     Ok(Records::read(tx, &ListSql { from, ..LIST }, &filter, page, i64::from(most))?.rows)
+}
+
+/// An unpaid document; as a row of a file it says its due date, too.
+pub struct OffenerPosten(pub Beleg);
+
+impl Record for OffenerPosten {
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<OffenerPosten> {
+        Beleg::of_row(row).map(OffenerPosten)
+    }
+}
+
+impl Tabular for OffenerPosten {
+    fn headings() -> Vec<&'static str> {
+        [Beleg::headings(), vec!["Fällig am"]].concat()
+    }
+
+    fn cells(&self) -> Vec<Value> {
+        [self.0.cells(), vec![self.0.faellig().unwrap_or(self.0.datum()).value()]].concat()
+    }
+}
+
+/// Lists one page of a selection that asks for unpaid documents, earliest due date first.
+pub fn unpaid<P: PageOf<OffenerPosten>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
+    tx.list(&UNBEZAHLT, &filter(auswahl), page)
 }
 
 /// Unsettled invoices of a type, overdue or not: their number and total.

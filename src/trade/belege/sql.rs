@@ -61,9 +61,6 @@ pub const AMOUNTS_LOOKED_AT_MAX: i64 = 20_000;
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = filter(auswahl);
-    if auswahl.unbezahlt {
-        return tx.list(&UNBEZAHLT, &filter, page);
-    }
     tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 

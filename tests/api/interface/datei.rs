@@ -141,6 +141,9 @@ fn traded(server: &Server) -> Client {
     let beleg =
         json!({"beleg_typ": "AN", "kundennummer": "L-1", "items": [{"artikelnr": "W-1", "menge": 1}]});
     mill.post("/api/v1/belege", beleg).is(201);
+    let schema = json!({"nummer": "W26", "bezeichnung": "Weizen", "erntejahr": 2026, "artikel": ["W-1"],
+        "gueltig_von": "2026-07-01", "schritte": []});
+    mill.post("/api/v1/abrechnungsschemata", schema).is(201);
     mill
 }
 
@@ -167,6 +170,12 @@ fn every_list_is_to_be_had_as_a_file_in_the_interface_and_on_its_page() {
         ("barverkaeufe", Some("kasse"), "Zeile;Kennung des Bons;", ";10.07.2026 10:15:30;"),
         ("produktionsauftraege", Some("produktion"), "Auftrag;Rezeptur;", ";10.07.2026;"),
         ("belege", Some("belege"), "Nummer;Art;Status;Datum;", ";AN;offen;"),
+        (
+            "abrechnungsschemata",
+            Some("annahme/schemata"),
+            "Nummer;Version;Bezeichnung;Ernte;Gültig ab;Gültig bis;Angelegt am;Artikel\r\n",
+            "W26;1;Weizen;2026;01.07.2026;;10.07.2026 12:00:00;W-1\r\n",
+        ),
     ];
     for (list, page, head, cells) in lists {
         let path = format!("/api/v1/{list}?format=csv");
@@ -177,6 +186,17 @@ fn every_list_is_to_be_had_as_a_file_in_the_interface_and_on_its_page() {
         let page = format!("/leitstand/f/{}/{page}", mill.tenant);
         assert!(browser.get(&page).is(200).text.contains(&format!("{page}?format=csv")), "{list}");
         assert_eq!(browser.get_bytes(&format!("{page}?format=csv")), mill.get(&path).bytes, "{list}");
+    }
+    // Stock and open items are lists of pages alone.
+    let invoice = json!({"beleg_typ": "RE", "kundennummer": "L-1", "zahlungsziel_tage": 14, "abschliessen": true,
+        "items": [{"bezeichnung": "Fracht", "menge": 1, "ep_netto": 100, "mwst_satz": 19}]});
+    mill.post("/api/v1/belege", invoice).is(201);
+    let stock = ";Bestand\r\nW-1;;Weizen;;kg;;;;;aktiv;ja;;;500,000\r\n";
+    for (page, cells) in [("bestand", stock), ("offen", ";Fällig am\r\n"), ("offen", ";24.07.2026\r\n")] {
+        let page = format!("/leitstand/f/{}/{page}", mill.tenant);
+        assert!(browser.get(&page).is(200).text.contains(&format!("{page}?format=csv")), "{page}");
+        let text = String::from_utf8(browser.get_bytes(&format!("{page}?format=csv"))).unwrap();
+        assert!(text.contains(cells) && text.lines().count() == 2, "{page}: {text}");
     }
     // Instants that German words do not name: with a fraction of a second, and in the hour that comes twice.
     server.import(

@@ -156,6 +156,7 @@ pub const ROWS: &[Read] = &[
     ("/abrechnungsschemata", "limit", "?limit=1", "SM /2"),
     ("/abrechnungsschemata", "limit", "?limit=0", "- /2"),
     ("/abrechnungsschemata", "offset", "?offset=1", "SW /2"),
+    ("/abrechnungsschemata", "format", "?format=csv", "csv"),
     ("/abrechnungsschemata/{id}", "-", "/abrechnungsschemata/<SW>", "bezeichnung=Weizen neu"),
     ("/abrechnungsschemata/{id}", "-", "/abrechnungsschemata/<unknown>", "404 NICHT_GEFUNDEN"),
     ("/abrechnungsschemata/{id}", "version", "/abrechnungsschemata/<SW>?version=1", "bezeichnung=Weizen"),
