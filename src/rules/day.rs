@@ -237,7 +237,8 @@ impl Instant {
         Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
     }
 
-    fn text(self, buffer: &mut Buffer) -> &str {
+    /// RFC 3339 in UTC.
+    pub fn text(self, buffer: &mut Buffer) -> &str {
         text(TimeZone::UTC.to_datetime(self.timestamp()), buffer)
     }
 
@@ -277,6 +278,7 @@ type Buffer = [u8; 24];
 /// Writes an instant as text, digit by digit from the end of each part: a page of customers has 200 of them,
 /// so speed matters.
 fn text(at: DateTime, buffer: &mut Buffer) -> &str {
+    *buffer = BLANK;
     let (month, day) = (at.month().into(), at.day().into());
     let (hour, minute, second) = (at.hour().into(), at.minute().into(), at.second().into());
     let ends = [4, 7, 10, 13, 16, 19, 23];
@@ -302,13 +304,13 @@ macro_rules! shown_as_text {
     ($($type:ty),+) => {$(
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.text(&mut { BLANK }))
+                f.write_str(self.text(&mut Default::default()))
             }
         }
 
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.text(&mut { BLANK }))
+                serializer.serialize_str(self.text(&mut Default::default()))
             }
         }
     )+};

@@ -103,6 +103,20 @@ impl<const SCALE: u32, const SHOWN: usize> Column for Fixed<SCALE, SHOWN> {
     }
 }
 
+impl Column for Instant {
+    fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+        quote(Self::column_result(value)?.text(&mut Default::default()), json);
+        Ok(())
+    }
+}
+
+impl Column for Uuid {
+    fn write(value: ValueRef<'_>, json: &mut Vec<u8>) -> FromSqlResult<()> {
+        quote(Self::column_result(value)?.hyphenated().encode_lower(&mut Uuid::encode_buffer()), json);
+        Ok(())
+    }
+}
+
 /// Writes a text that contains nothing to escape.
 fn quote(text: &str, json: &mut Vec<u8>) {
     json.push(b'"');
@@ -125,7 +139,7 @@ macro_rules! serialized_column {
     )+};
 }
 
-serialized_column!(Instant, Day, DayTime, Uuid, u16, i64, bool, [u8; 32], Gedruckt);
+serialized_column!(Day, DayTime, u16, i64, bool, [u8; 32], Gedruckt);
 
 /// JSON stored in a column, passed on unchanged.
 pub struct StoredJson(pub Box<RawValue>);
