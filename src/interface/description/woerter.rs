@@ -392,6 +392,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("lieferadresse_id", "Immer null: Lieferadressen gibt es nicht."),
     ("lieferanten", "Wer die Charge und was in sie einging geliefert hat."),
     ("Bewegung.menge", "Menge mit Vorzeichen, in der Einheit des Artikels."),
+    (
+        "ItemEingabe.id",
+        "Beim Ändern: id der Position, die so wird; ohne Angabe die an derselben Stelle mit demselben Artikel.",
+    ),
     ("ItemEingabe.menge", "Menge; mit wiegung_id ist sie ohne Angabe deren Nettogewicht."),
     ("message", "Deutscher Satz, der sagt, was zu tun ist."),
     (

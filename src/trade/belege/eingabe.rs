@@ -112,6 +112,7 @@ eingabe! {
     /// An item of a document, before it becomes a position.
     #[derive(Serialize)]
     pub struct NewItem as "ItemEingabe" {
+        id: Uuid,
         menge: Quantity,
         artikel_id: Uuid,
         artikelnr: Text,

@@ -1,5 +1,6 @@
 //! Turns an item of a request into a position: article, weighing, quantity, price, tax rate, batch.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -19,7 +20,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, keep_refused};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::error::{Code, HintCode, Hints, Refusals, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
@@ -29,15 +30,17 @@ use crate::trade::belege::lager::batch_missing;
 use crate::trade::belege::model::BelegPosition;
 use crate::trade::belege::sql::NamedPosition;
 
-/// Returns the positions of the items, or all errors at once.
+/// Returns the positions of the items, or all errors at once; `before` are those that they replace.
 pub fn resolve(
     tx: &WriteTx<'_>,
     context: &Context<'_>,
     items: Vec<NewItem>,
+    before: &[BelegPosition],
     hints: &mut Hints,
 ) -> Result<Vec<BelegPosition>> {
     let mut errors = Refusals::default();
     let mut positions = Vec::with_capacity(items.len());
+    let ids: Vec<_> = items.iter().map(|item| item.id).collect();
     let mut anteile = Anteile::of(context, &items);
     let mut named = AllNamed::default();
     let mut resolved = Vec::with_capacity(items.len());
@@ -56,10 +59,43 @@ pub fn resolve(
         let path = context.source.path(number);
         let position = keep_refused(&mut errors, resolved, &path)?;
         hints.extend(item_hints.below(&path));
-        positions.extend(position.map(|p| BelegPosition { id: tx.new_id(), position: number, ..p }));
+        positions.extend(position.map(|p| BelegPosition { position: number, ..p }));
     }
     errors.into_result()?;
+    give_ids(tx, context, &ids, before, &mut positions, hints)?;
     Ok(positions)
+}
+
+/// Gives each position its id: that of the position before which the item names, else of the one with the same place
+/// and article, else a new one. So names that other documents have on it stay true (D38).
+fn give_ids(
+    tx: &WriteTx<'_>,
+    context: &Context<'_>,
+    sent: &[Option<Uuid>],
+    before: &[BelegPosition],
+    positions: &mut [BelegPosition],
+    hints: &mut Hints,
+) -> Result<()> {
+    let known: BTreeSet<_> = before.iter().map(|position| position.id).collect();
+    let mut free = known.clone();
+    for (position, sent) in positions.iter_mut().zip(sent) {
+        let Some(sent) = sent else { continue };
+        let path = format!("{}.id", context.source.path(position.position));
+        if free.remove(sent) {
+            position.id = *sent;
+        } else if known.contains(sent) {
+            let message = "Diese Position steht zweimal da. Bitte die id bei einer weglassen.";
+            return Err(Refusal::field(Code::WertUngueltig, &path, message).into());
+        } else {
+            hints.add_ignored(&path);
+        }
+    }
+    for (at, position) in positions.iter_mut().enumerate().filter(|(_, position)| position.id.is_nil()) {
+        let same_place = before.get(at).filter(|before| before.artikel_id == position.artikel_id);
+        let same = same_place.map(|before| before.id).filter(|id| free.remove(id));
+        position.id = same.unwrap_or_else(|| tx.new_id());
+    }
+    Ok(())
 }
 
 struct Amounts {

@@ -188,7 +188,7 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
     let saetze = &steuersaetze::all(tx)?;
     let auto_price = new.auto_price.unwrap_or(true);
     let context = Context { source, auto_price, ..Context::of(&beleg, &kunde, &einstellungen, saetze) };
-    let positions = items::resolve(tx, &context, items, hints)?;
+    let positions = items::resolve(tx, &context, items, &[], hints)?;
     Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
 
@@ -340,6 +340,7 @@ fn request_digest(
         }
     }
     for (at, item) in value["items"].as_array_mut().into_iter().flatten().enumerate() {
+        item["id"] = Value::Null;
         if item["lager_buchen"] == true {
             item["lager_buchen"] = Value::Null;
         }

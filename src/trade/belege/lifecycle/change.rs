@@ -216,8 +216,9 @@ fn new_positions(
 ) -> Result<Vec<BelegPosition>> {
     let saetze = &steuersaetze::all(tx)?;
     let context = Context { auto_price: said.auto_price, ..Context::of(beleg, kunde, einstellungen, saetze) };
-    let mut positions = items::resolve(tx, &context, said.items, hints)?;
-    for (position, before) in positions.iter_mut().zip(said.before) {
+    let mut positions = items::resolve(tx, &context, said.items, said.before, hints)?;
+    for position in &mut positions {
+        let Some(before) = said.before.iter().find(|before| before.id == position.id) else { continue };
         if repeats_inherited_batch(position, before) {
             position.charge_gesendet = false;
             // Otherwise it was the old partner's batch, or that of another number.

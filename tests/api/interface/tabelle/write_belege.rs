@@ -301,6 +301,7 @@ pub const TABLES: &[Write] = &[
         rows: &[
             ("auto_price", "true", "positionen.0.ep_netto='33.5000'"),
             ("auto_price", "false", "positionen.0.ep_netto='0.0000'"),
+            ("items.id", "'<unknown>'", "positionen.0.menge='2.000'"),
             ("items.menge", "5", "'5.000'"),
             ("items.menge", "-", "400 FELD_FEHLT"),
             ("items.rabatt_prozent", "50", "'50.00'"),

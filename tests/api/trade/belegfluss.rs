@@ -1,0 +1,4 @@
+//! Belegfluss: positions know where they come from (D38).
+
+mod ids;
+
