@@ -1503,6 +1503,7 @@ create table beleg_position (
   menge            integer not null,           -- in einheit
   einheit          text,
   ep_netto         integer not null,           -- net unit price before discount
+  preis_fehlt      integer not null check (preis_fehlt in (0, 1)), -- it is 0 because nobody knew one
   rabatt_prozent   integer not null check (rabatt_prozent between 0 and 100000000),
   mwst_satz        integer not null check (mwst_satz between 0 and 100000000), -- percent
   satz_gesendet    integer not null check (satz_gesendet in (0, 1)), -- the request named the rate
@@ -1520,7 +1521,8 @@ create table beleg_position (
   biozertifikat_id integer,
   lager_buchen     integer not null check (lager_buchen in (0, 1)), -- takes part in the stock
   lager_menge      integer,                    -- menge in the article's unit; null without article
-  bezug_beleg_id   blob,                       -- pairs with this document alone (D8)
+  bezug_beleg_id   blob,                       -- the document that the item names (D38)
+  bezug_position_id blob,                      -- its position, where one was named; it may be gone
   wiegung_id       blob,
   kontrakt_id      blob,
   kontrakt_position_id blob,
@@ -1533,6 +1535,7 @@ create table beleg_position (
   foreign key (tenant_id, charge_id) references charge (tenant_id, id),
   foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
   foreign key (tenant_id, bezug_beleg_id) references beleg (tenant_id, id),
+  check (bezug_position_id is null or bezug_beleg_id is not null),
   foreign key (tenant_id, wiegung_id) references wiegung (tenant_id, id),
   foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id),
   foreign key (tenant_id, kontrakt_id, kontrakt_position_id) references kontrakt_position (tenant_id, kontrakt_id, id)
@@ -1547,6 +1550,19 @@ create index beleg_position_wiegung on beleg_position (tenant_id, wiegung_id) wh
 create index beleg_position_bezug on beleg_position (tenant_id, bezug_beleg_id) where bezug_beleg_id is not null;
 -- What was delivered on a contract (D21g).
 create index beleg_position_kontrakt on beleg_position (tenant_id, kontrakt_id) where kontrakt_id is not null;
+
+-- Which quantity a position names of another where no goods are paired over it (D38): of an order or quote, and by
+-- what takes no part in the stock. What is paired stands in lager_paar. As there, no foreign keys.
+create table beleg_fluss (
+  tenant_id       integer not null,
+  von_beleg_id    blob not null,               -- what is named
+  von_position_id blob not null,
+  beleg_id        blob not null,               -- who names it
+  position_id     blob not null,
+  menge           integer not null check (menge > 0), -- in the article's unit; without an article in that of what is named
+  primary key (tenant_id, beleg_id, position_id, von_position_id)
+) strict, without rowid;
+create index beleg_fluss_von on beleg_fluss (tenant_id, von_beleg_id, von_position_id);
 
 -- D4: the positions of a finalised document stay as they are.
 create trigger beleg_position_neu before insert on beleg_position

@@ -81,10 +81,13 @@ codes! {
         "Der Typ eines Belegs bleibt, wie er angelegt wurde.";
     BelegNichtGefunden = "BELEG_NICHT_GEFUNDEN": "Den Beleg in bezug_beleg_id gibt es nicht.";
     BezugPasstNicht = "BEZUG_PASST_NICHT":
-        "Der Beleg in bezug_beleg_id ist storniert, hat einen anderen Typ oder Partner oder nicht diesen Artikel.";
+        "Der Beleg in bezug_beleg_id oder bezug_position_id ist storniert, hat einen anderen Typ oder Partner oder nicht \
+         diesen Artikel.";
     BezugMehrdeutig = "BEZUG_MEHRDEUTIG":
-        "Die Rechnung in bezug_beleg_id berechnet den Artikel mit verschiedenen Preisen oder Steuersätzen, und die \
-         Gutschrift sagt nicht, welchen sie zurücknimmt.";
+        "Der Beleg in bezug_beleg_id hat den Artikel mit verschiedenen Preisen oder Steuersätzen, und die Position sagt \
+         nicht, welche sie zurücknimmt.";
+    BezugOhneMenge = "BEZUG_OHNE_MENGE":
+        "Von dem, was die Position nennt, ist nichts übrig, und sie sagt keine Menge.";
     ZeitraumGesperrt = "ZEITRAUM_GESPERRT": "Der Zeitraum ist für Änderungen gesperrt.";
     PreisFehlt = "PREIS_FEHLT": "Für den Artikel ist kein Preis bekannt.";
     MengeUngueltig = "MENGE_UNGUELTIG": "Die Menge fehlt, ist 0 oder hat das falsche Vorzeichen.";

@@ -305,7 +305,14 @@ const WOERTER: &[(&str, &str)] = &[
     ("InventurBestaetigung.bestand", "Gezählter Bestand in der Einheit des Artikels."),
     ("InventurNeu.bestand", "Gezählter Bestand in der Einheit des Artikels, ab 0; nicht der Unterschied."),
     ("bezeichnung2", "Zweite Bezeichnung."),
-    ("bezug_beleg_id", "Nur mit diesem Beleg verrechnen, was schon geliefert oder berechnet ist."),
+    (
+        "bezug_beleg_id",
+        "Beleg, aus dem die Position hervorgeht oder den sie zurücknimmt; ohne Angabe der von bezug_position_id.",
+    ),
+    (
+        "bezug_position_id",
+        "Position, aus der diese hervorgeht oder die sie zurücknimmt; was nicht gesendet wird, kommt von dort.",
+    ),
     ("bilanz", "Eingang, Abgang und Bestand der Charge, ohne Storniertes."),
     ("bon_id", "id des Bons."),
     ("bon_nr", "Nummer des Bons, fortlaufend in der Firma."),

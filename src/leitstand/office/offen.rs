@@ -12,6 +12,7 @@ use crate::leitstand::kit::parts::{ROWS, TOO_MANY, amount, form, number, optiona
 use crate::leitstand::trade::belege::art_of;
 use crate::leitstand::trade::erledigen::{NO_COUNTERPART, counterpart, open_of};
 use crate::papers::blatt::Skonto;
+use crate::platform::db::list::Page;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
@@ -57,10 +58,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     if let Some(file) = list_file::asked(&query, "offene-posten", unpaid)? {
         return Ok(file);
     }
-    let Records { rows, count } = belege::unpaid(&db.tx, &auswahl, lists::page_of(request))?;
-    let rows =
-        rows.into_iter().map(|OffenerPosten(beleg)| Posten::of(db, beleg)).collect::<Result<Vec<_>>>()?;
-    let found = Records { rows, count };
+    let found = found(db, &auswahl, lists::page_of(request))?;
     let kinds = [BelegTyp::Re, BelegTyp::Er].map(|typ| (typ.as_str(), kind(typ)));
     let list = List {
         records: "belege",
@@ -91,6 +89,12 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         }
     })?;
     Ok(frame::page(request, "Offene Posten", body))
+}
+
+fn found(db: &Snapshot<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Posten>> {
+    let Records { rows, count } = belege::unpaid(&db.tx, auswahl, page)?;
+    let rows = rows.into_iter().map(|OffenerPosten(beleg)| Posten::of(db, beleg)).collect::<Result<_>>()?;
+    Ok(Records { rows, count })
 }
 
 /// The latest due date to show if only overdue documents are wanted.

@@ -39,6 +39,8 @@ choice! {
         SteuerAuslandPruefen = "STEUER_AUSLAND_PRUEFEN",
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
         BezugOhneMenge = "BEZUG_OHNE_MENGE",
+        BezugGeloest = "BEZUG_GELOEST",
+        SatzGeaendert = "SATZ_GEAENDERT",
         ChargeUmgebucht = "CHARGE_UMGEBUCHT",
         ChargeWiderspruch = "CHARGE_WIDERSPRUCH",
         RuecknahmeGebucht = "RUECKNAHME_GEBUCHT",

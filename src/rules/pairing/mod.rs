@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, created};
+pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, Target, created};
 
 use super::fixed::Quantity;
 
@@ -29,20 +29,27 @@ pub struct SentPosition {
     pub reach: Reach,
 }
 
-/// A document that a position names. It narrows the search in those steps that look for a role the document
-/// has (D8).
+/// A document, or one position of it, that a position names. It narrows the search in those steps that look for a role
+/// that this has (D8).
 #[derive(Debug, Clone, Copy)]
 pub struct Bezug {
     pub beleg: Uuid,
+    /// Its position, if one is named.
+    pub position: Option<i64>,
     /// Its role by positive and by negative quantities; `None` if it has no such positions.
     pub roles: [Option<Role>; 2],
 }
 
+impl Bezug {
+    pub fn to(self, role: Role) -> Target {
+        Target { role, beleg: self.beleg, position: self.position }
+    }
+}
+
 impl SentPosition {
-    /// The document that narrows what the position may take back in this role.
-    fn bezug_to(&self, role: Role) -> Option<(Role, Uuid)> {
-        let bezug = self.bezug.filter(|bezug| bezug.roles.contains(&Some(role)))?;
-        Some((role, bezug.beleg))
+    /// What narrows the search for this role.
+    fn bezug_to(&self, role: Role) -> Option<Target> {
+        self.bezug.filter(|bezug| bezug.roles.contains(&Some(role))).map(|bezug| bezug.to(role))
     }
 }
 
@@ -205,7 +212,7 @@ impl<S: Store> Pairing<S> {
             _ => (PortionKind::OpenDelivery, Role::Delivery),
         };
         // If the named document only takes goods back, nothing is found.
-        let bezug = entry.bezug.map(|bezug| (counterpart, bezug.beleg));
+        let bezug = entry.bezug.map(|bezug| bezug.to(counterpart));
         let search = Search { bezug, reach: entry.reach, ..Search::oldest(kind, entry.named) };
         // The batch in which its goods lie or will lie; the outer `None` while that is unknown.
         let mut batch = own.moved_by.map(|_| own.charge);
@@ -251,7 +258,9 @@ impl<S: Store> Pairing<S> {
             first
         } else {
             let invoice = first.leading().1.beleg;
-            let in_its_batch = Search { charge: batch, bezug: Some((Role::Invoice, invoice)), ..*search };
+            let position = search.bezug.and_then(|bezug| bezug.position);
+            let bezug = Some(Target { role: Role::Invoice, beleg: invoice, position });
+            let in_its_batch = Search { charge: batch, bezug, ..*search };
             self.store.first(&in_its_batch)?.unwrap_or(first)
         };
         Ok(if self.store.may_match(own, &next)? { Some(next) } else { None })

@@ -188,6 +188,14 @@ pub enum Reach {
     Nothing,
 }
 
+/// A document, or one position of it, to which a search for a role is narrowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Target {
+    pub role: Role,
+    pub beleg: Uuid,
+    pub position: Option<i64>,
+}
+
 /// Search criteria for the portions of one partner and article.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Search {
@@ -196,7 +204,7 @@ pub struct Search {
     pub charge: Option<Option<Uuid>>,
     /// For waiting credits: only those that have moved, or only those that have not.
     pub has_moved: Option<bool>,
-    pub bezug: Option<(Role, Uuid)>,
+    pub bezug: Option<Target>,
     pub reach: Reach,
     pub newest_first: bool,
 }

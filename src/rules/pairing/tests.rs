@@ -82,7 +82,12 @@ fn matches(search: &Search, portion: &Portion) -> bool {
         && search.named.fits(portion.named)
         && search.charge.is_none_or(|charge| charge == portion.charge)
         && search.has_moved.is_none_or(|moved| moved == portion.returned_by.is_some())
-        && search.bezug.is_none_or(|(role, beleg)| portion.place(role).is_some_and(|p| p.beleg == beleg))
+        && search.bezug.is_none_or(|to| {
+            let is_named = |place: PositionKey| {
+                place.beleg == to.beleg && to.position.is_none_or(|position| position == place.position)
+            };
+            portion.place(to.role).is_some_and(is_named)
+        })
 }
 
 /// Plays a story: documents of sales and stornos, in the words of D8.

@@ -137,6 +137,7 @@ eingabe! {
         wiegung_id: Uuid,
         lager_buchen: bool,
         bezug_beleg_id: Uuid,
+        bezug_position_id: Uuid,
     }
     nur_lesen: [..BelegPosition]
 }

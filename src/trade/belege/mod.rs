@@ -16,6 +16,7 @@ mod create;
 mod credited;
 mod eingabe;
 mod einlesen;
+mod fluss;
 mod handlers;
 mod lager;
 mod lifecycle;
@@ -83,6 +84,7 @@ const ITEMS: &[Code] = &[
     Code::PreisFehlt,
     Code::MengeUngueltig,
     Code::BezugMehrdeutig,
+    Code::BezugOhneMenge,
     Code::EinheitNichtUmrechenbar,
     Code::BetragZuGross,
     Code::ChargeFehlt,

@@ -167,6 +167,10 @@ impl Beleg {
         self.rechnungsart == Some(Rechnungsart::Gutschrift)
     }
 
+    pub fn is_live(&self) -> bool {
+        self.status != BelegStatus::Storniert && self.storno_von_beleg_id.is_none()
+    }
+
     pub fn datum(&self) -> Day {
         self.beleg_datum.0
     }
@@ -202,7 +206,7 @@ impl Beleg {
 }
 
 record! {
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct BelegPosition in beleg_position as p {
         id: Uuid = fixed,
         beleg_id: Uuid = fixed,
@@ -231,6 +235,7 @@ record! {
         kontrakt_position_id: Option<Uuid> = fixed,
         wiegung_id: Option<Uuid> = fixed,
         bezug_beleg_id: Option<Uuid> = fixed,
+        bezug_position_id: Option<Uuid> = fixed,
         /// Whether it takes part in the stock (D8).
         lager_buchen: bool = fixed,
         kostenstelle: Option<String> = fixed,
@@ -240,6 +245,9 @@ record! {
         /// Whether the request sent the rate.
         #[serde(skip)]
         satz_gesendet: bool = fixed,
+        /// Whether the price is 0 because nobody knew one (D6).
+        #[serde(skip)]
+        preis_fehlt: bool = fixed,
         /// Whether the request named the batch by charge_id; an inherited batch does not count.
         #[serde(skip)]
         charge_gesendet: bool = fixed,
@@ -250,6 +258,9 @@ record! {
         /// one (D6).
         #[serde(skip)]
         preis_des_artikels: bool = { false },
+        /// Tax of the position that it was made from, where it was asked anew (D38).
+        #[serde(skip)]
+        steuer_davor: Option<(Percent, Steuerkategorie)> = { None },
         /// The documents it is paired with, no matter who chose them (D8); only in the answer about a single
         /// document.
         #[serde(skip_serializing_if = "Option::is_none")]

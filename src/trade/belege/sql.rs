@@ -129,13 +129,14 @@ pub fn liefertag(tx: &Tx<'_>, id: Uuid) -> Result<Day> {
     tx.one(statement, named_params! {":id": id}, |row| row.get(0))
 }
 
-/// Returns the type of a document, whether it has positions of positive quantity, and whether it has
-/// positions that take goods back.
+/// Returns the type of a live document that moves goods, whether it has positions of positive quantity, and whether it
+/// has positions that take goods back.
 pub fn directions(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<(BelegTyp, bool, bool)>> {
     let statement =
         "select b.beleg_typ, coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0)
-        from beleg b left join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
-        where b.tenant_id = :tenant and b.id = :beleg group by b.id";
+        from beleg b join belegtyp t on t.typ = b.beleg_typ and t.lagerrolle is not null
+          left join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
+        where b.tenant_id = :tenant and b.id = :beleg and b.status <> 'storniert' group by b.id";
     tx.optional(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
@@ -242,6 +243,12 @@ fn gegenbelege(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<BTreeMap<i64,
     Ok(found)
 }
 
+/// Returns the document of a position and its number there.
+pub fn place_of(tx: &Tx<'_>, position: Uuid) -> Result<Option<(Uuid, i64)>> {
+    let statement = "select beleg_id, position from beleg_position where tenant_id = :tenant and id = :id";
+    tx.optional(statement, named_params! {":id": position}, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 pub fn request_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Vec<u8>>> {
     let statement = "select anfrage_sha256 from beleg where tenant_id = :tenant and id = :id";
     Ok(tx.optional(statement, named_params! {":id": beleg}, |row| row.get(0))?.flatten())
@@ -262,26 +269,29 @@ pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
 }
 
 record! {
-    /// A position of a document that an item references.
+    /// A position of a document that an item names.
+    #[derive(Debug, Clone)]
     pub struct NamedPosition from beleg_position as p {
+        id: Uuid,
         position: i64,
-        artikel_id: Uuid,
+        artikel_id: Option<Uuid>,
         charge_id: Option<Uuid>,
-        /// In the unit of the article.
-        menge: Quantity = "p.lager_menge",
+        /// In the unit of the article; without an article in its own.
+        menge: Quantity = "coalesce(p.lager_menge, p.menge)",
         einheit: Option<String>,
         ep_netto: Price,
+        preis_fehlt: bool,
         rabatt_prozent: Percent,
         mwst_satz: Percent,
         steuer_kategorie: Steuerkategorie,
+        satz_gesendet: bool,
     }
 }
 
-/// Returns the positions of a document that have an article.
 pub fn named_positions(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<NamedPosition>> {
     let statement = format!(
         "select {} from beleg_position p
-         where p.tenant_id = :tenant and p.beleg_id = :beleg and p.artikel_id is not null order by p.position",
+         where p.tenant_id = :tenant and p.beleg_id = :beleg order by p.position",
         NamedPosition::COLUMNS
     );
     tx.all(&statement, named_params! {":beleg": beleg}, NamedPosition::read)

@@ -37,7 +37,7 @@ fn a_credit_takes_the_price_of_exactly_what_it_takes_back_or_asks() {
         (&two, json!({"menge": -10}), Ok("-100.00")),
         (&two, json!({"menge": -5}), Ok("-60.00")),
         (&two, json!({"menge": -15}), asked),
-        (&two, json!({"menge": -1}), asked),
+        (&two, json!({"menge": -1}), Ok("-10.00")),
         (&two, json!({"menge": -15, "ep_netto": 11}), Ok("-165.00")),
         (&alike, json!({"menge": -15}), Ok("-150.00")),
         (&alike, json!({"menge": -3}), Ok("-30.00")),
@@ -46,7 +46,8 @@ fn a_credit_takes_the_price_of_exactly_what_it_takes_back_or_asks() {
         (&rates, json!({"menge": -10, "ep_netto": 1}), asked),
         (&rates, json!({"menge": -10, "mwst_satz": 7}), Ok("-10.00")),
         (&rebate, json!({"menge": -5}), Ok("-25.00")),
-        (&rebate, json!({"menge": -2}), asked),
+        (&rebate, json!({"menge": -2}), Ok("-20.00")),
+        (&rebate, json!({"menge": -11}), asked),
         (&rebate, json!({"menge": -2, "ep_netto": 10}), Ok("-20.00")),
     ];
     for typ in ["RE", "ER"] {

@@ -1,50 +1,97 @@
-//! The document that an item references by bezug_beleg_id (D6, D7, D8).
+//! What an item names by bezug_position_id or bezug_beleg_id, and which of its positions that is (D38).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use uuid::Uuid;
 
 use super::header::Context;
-use crate::master::artikel::Artikel;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
+use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::trade::belege::credited;
 use crate::trade::belege::eingabe::NewItem;
+use crate::trade::belege::fluss::{self, Left, Next, may_name};
 use crate::trade::belege::model::{Beleg, BelegPosition};
 use crate::trade::belege::sql::{self, NamedPosition};
 
+/// A document that items name.
 pub struct Named {
     pub beleg: Beleg,
     positions: Vec<NamedPosition>,
+    /// What is left of its positions, less what items before took; looked up once it is asked.
+    left: RefCell<BTreeMap<Next, Left>>,
     /// Whether it takes back from the document of the request, once that was asked.
     takes_back: Cell<Option<bool>>,
+}
+
+/// What an item names: a document, or one position of it.
+#[derive(Clone)]
+pub struct Bezug {
+    pub named: Rc<Named>,
+    /// The index of the position.
+    at: Option<usize>,
 }
 
 /// Positions that a refusal names, at most.
 const POSITIONS_SHOWN_MAX: usize = 5;
 
-/// Maximum number of positions of referenced documents kept in memory.
+/// Maximum number of positions of named documents kept in memory.
 const NAMED_POSITIONS_MAX: usize = 10_000;
 
-/// The documents that a request's items reference, each looked up once: a thousand items may reference the
-/// same one.
+/// The documents that a request's items name, each looked up once: a thousand items may name the same one.
 #[derive(Default)]
 pub struct AllNamed(BTreeMap<Uuid, Rc<Named>>);
 
 impl AllNamed {
-    pub fn find(&mut self, tx: &Tx<'_>, id: Uuid) -> Result<Rc<Named>> {
+    /// Finds what an item names. A name that the document had `before` is accepted, and names nothing, where what it
+    /// named is gone.
+    pub fn of(&mut self, tx: &Tx<'_>, item: &mut NewItem, before: &[BelegPosition]) -> Result<Option<Bezug>> {
+        let place = match item.bezug_position_id {
+            Some(id) => sql::place_of(tx, id)?,
+            None => None,
+        };
+        let repeats = |known: &BelegPosition| match item.bezug_position_id {
+            Some(id) => known.bezug_position_id == Some(id),
+            None => known.bezug_position_id.is_none() && known.bezug_beleg_id == item.bezug_beleg_id,
+        };
+        let had = before.iter().find(|known| known.bezug_beleg_id.is_some() && repeats(known));
+        if item.bezug_position_id.is_some() && place.is_none() {
+            let unknown =
+                || Refusal::unknown(Code::BelegNichtGefunden, "bezug_position_id", "Diese Position");
+            item.bezug_beleg_id = had.ok_or_else(unknown)?.bezug_beleg_id;
+            return Ok(None);
+        }
+        let Some(id) = place.map(|(beleg, _)| beleg).or(item.bezug_beleg_id) else { return Ok(None) };
+        let message =
+            "Diese Position steht nicht in dem Beleg in bezug_beleg_id. Bitte eines von beiden weglassen.";
+        let is_other = item.bezug_beleg_id.is_some_and(|sent| sent != id);
+        refuse_if(is_other, Code::BezugPasstNicht, "bezug_position_id", message)?;
+        item.bezug_beleg_id = Some(id);
+        let named = self.find(tx, id)?;
+        if had.is_some() && !named.beleg.is_live() {
+            return Ok(None);
+        }
+        let of_number = |number| named.positions.iter().position(|position| position.position == number);
+        let at = place.and_then(|(_, number)| of_number(number));
+        Ok(Some(Bezug { named, at }))
+    }
+
+    fn find(&mut self, tx: &Tx<'_>, id: Uuid) -> Result<Rc<Named>> {
         if let Some(known) = self.0.get(&id) {
             return Ok(Rc::clone(known));
         }
         let unknown = || Refusal::unknown(Code::BelegNichtGefunden, "bezug_beleg_id", "Diesen Beleg");
         let beleg = sql::find(tx, id)?.ok_or_else(unknown)?;
-        let named =
-            Rc::new(Named { beleg, positions: sql::named_positions(tx, id)?, takes_back: Cell::default() });
+        let named = Rc::new(Named {
+            beleg,
+            positions: sql::named_positions(tx, id)?,
+            left: RefCell::default(),
+            takes_back: Cell::default(),
+        });
         let kept: usize = self.0.values().map(|known| known.positions.len()).sum();
         if kept + named.positions.len() > NAMED_POSITIONS_MAX {
             self.0.clear();
@@ -54,40 +101,74 @@ impl AllNamed {
     }
 }
 
-impl Named {
-    /// Finds the position of this invoice whose price and tax an item of negative quantity takes back (D6): of those
-    /// with its article (and its batch, if it sends one) the one of exactly this quantity, `lager_menge` in the article's
-    /// unit; else any, if all agree, or if the item sends what they differ in. Refuses to guess among others.
-    pub fn taken_back(
-        &self,
-        typ: BelegTyp,
-        item: &NewItem,
-        artikel: Option<&Artikel>,
-        lager_menge: Option<Quantity>,
-    ) -> Checked<Option<&NamedPosition>> {
-        let is_invoice = typ.ist_rechnung() && self.beleg.beleg_typ == typ;
-        let Some((artikel, menge)) =
-            artikel.zip(lager_menge).filter(|(_, menge)| is_invoice && menge.is_negative())
-        else {
-            return Ok(None);
-        };
-        let is_billed = |position: &&NamedPosition| {
-            let is_taken = !position.menge.is_negative() && !position.ep_netto.is_negative();
-            position.artikel_id == artikel.id && is_taken
-        };
-        let billed: Vec<_> = self.positions.iter().filter(is_billed).collect();
-        let of_batch = billed.iter().filter(|position| position.charge_id == item.charge_id);
-        let of_batch: Vec<_> = of_batch.copied().filter(|_| item.charge_id.is_some()).collect();
-        let meant = if of_batch.is_empty() { billed } else { of_batch };
-        let exact: Vec<_> = meant.iter().copied().filter(|position| position.menge == -menge).collect();
-        for candidates in [&exact, &meant] {
-            if let Some(last) = candidates.last()
-                && candidates.iter().all(|other| item.is_taken_alike(other, last))
-            {
-                return Ok(Some(*last));
-            }
+impl Bezug {
+    pub fn position(&self) -> Option<&NamedPosition> {
+        self.at.map(|at| &self.named.positions[at])
+    }
+
+    /// The field that names it.
+    fn field(&self) -> &'static str {
+        if self.at.is_some() { "bezug_position_id" } else { "bezug_beleg_id" }
+    }
+
+    /// The positions that an item with this article may mean: the named one, else those that it may name; of these the
+    /// ones in its batch, if there are any.
+    fn meant(&self, item: &Meant) -> Vec<&NamedPosition> {
+        if let Some(position) = self.position() {
+            return vec![position];
         }
-        if meant.is_empty() { Ok(None) } else { Err(self.ambiguous(&meant)) }
+        let other = self.named.beleg.beleg_typ;
+        let is_meant = |position: &&NamedPosition| {
+            position.artikel_id == item.artikel
+                && !position.ep_netto.is_negative()
+                && may_name(item.typ, item.takes_back, other, position.menge.is_negative())
+        };
+        let all: Vec<_> = self.named.positions.iter().filter(is_meant).collect();
+        let in_batch = |position: &&&NamedPosition| position.charge_id == item.charge;
+        match item.charge {
+            Some(_) if all.iter().any(|position| in_batch(&position)) => {
+                all.iter().copied().filter(|position| in_batch(&position)).collect()
+            }
+            _ => all,
+        }
+    }
+
+    /// What is left of the named positions for an item without a quantity, in the unit of the article.
+    pub fn left(&self, tx: &Tx<'_>, item: &Meant) -> Result<Quantity> {
+        let meant = self.meant(item);
+        self.named.with_left(tx, item, |left| {
+            let left = meant.iter().map(|position| left.get(&position.position).copied().unwrap_or_default());
+            Ok(left.into_iter().try_fold(Quantity::ZERO, Quantity::plus)?)
+        })
+    }
+
+    /// Finds the position whose terms an item takes over, `menge` in the unit of the article: the named one; else of
+    /// those that its quantity touches the first, if they agree in all that the item does not say itself. Refuses to
+    /// guess what an item takes back; going on, it takes nothing over where they differ.
+    pub fn terms(
+        &self,
+        tx: &Tx<'_>,
+        item: &Meant,
+        menge: Quantity,
+        sent: &NewItem,
+    ) -> Result<Option<&NamedPosition>> {
+        if item.artikel.is_none() && self.at.is_none() {
+            return Ok(None);
+        }
+        let meant = self.meant(item);
+        let touched: Vec<_> = self.named.with_left(tx, item, |left| {
+            let exact: Vec<_> =
+                meant.iter().copied().filter(|line| left.get(&line.position) == Some(&menge.abs())).collect();
+            let parts = fluss::allocated(&meant, left, menge.abs())?;
+            parts.iter().try_for_each(|(line, part)| fluss::take(left, line, *part))?;
+            let touched = parts.iter().map(|(line, _)| *line);
+            Ok(if exact.is_empty() { touched.collect() } else { exact })
+        })?;
+        let Some(first) = touched.first().copied() else { return Ok(None) };
+        if touched.iter().all(|other| sent.is_taken_alike(other, first)) {
+            return Ok(Some(first));
+        }
+        if item.takes_back { Err(self.ambiguous(&touched).into()) } else { Ok(None) }
     }
 
     fn ambiguous(&self, meant: &[&NamedPosition]) -> Box<Refusal> {
@@ -97,58 +178,85 @@ impl Named {
         });
         let shown: Vec<_> = shown.collect();
         let what = format!(
-            "{} berechnet diesen Artikel verschieden ({}).",
-            self.beleg.beleg_nummer,
+            "{} hat diesen Artikel zu verschiedenen Bedingungen ({}).",
+            self.named.beleg.beleg_nummer,
             shown.join("; ")
         );
-        let advice =
-            "Bitte ep_netto (mit rabatt_prozent) und mwst_satz senden, oder genau die Menge einer Position.";
+        let advice = "Bitte bezug_position_id senden, oder ep_netto (mit rabatt_prozent) und mwst_satz.";
         Refusal::field(Code::BezugMehrdeutig, "bezug_beleg_id", (what, advice))
     }
 
     /// Refuses to take back from an invoice that takes back from this one, directly or by others: neither could be
     /// cancelled before the other (D4).
-    pub fn refuse_circle(&self, tx: &Tx<'_>, context: &Context<'_>, position: &BelegPosition) -> Result<()> {
-        let (own, other) = (&context.beleg, &self.beleg);
-        let is_credit = position.menge.is_negative() && own.beleg_typ == other.beleg_typ;
+    pub fn refuse_circle(&self, tx: &Tx<'_>, own: &Beleg, takes_back: bool) -> Result<()> {
+        let other = &self.named.beleg;
+        let is_credit = takes_back && own.beleg_typ == other.beleg_typ;
         if !is_credit || !own.beleg_typ.ist_rechnung() {
             return Ok(());
         }
-        let is_circle = match self.takes_back.get() {
+        let is_circle = match self.named.takes_back.get() {
             Some(known) => known,
             None => credited::takes_back(tx, other, own.id)?,
         };
-        self.takes_back.set(Some(is_circle));
+        self.named.takes_back.set(Some(is_circle));
         let message = format_args!(
             "Der Bezug passt nicht: {} nimmt selbst von diesem Beleg zurück.",
             other.beleg_nummer
         );
-        Ok(refuse_if(is_circle, Code::BezugPasstNicht, "bezug_beleg_id", message)?)
+        Ok(refuse_if(is_circle, Code::BezugPasstNicht, self.field(), message)?)
     }
 
-    /// Refuses a document unless it is live, of the same partner and fits the item: for goods, the
-    /// counterpart with the same article; for goods taken back, also a document that contains them; for other
-    /// items, an invoice (D8).
-    pub fn check(&self, context: &Context<'_>, position: &BelegPosition) -> Checked<()> {
-        let (own, typ) = (context.beleg.beleg_typ, self.beleg.beleg_typ);
-        let any = |is_so: fn(Quantity) -> bool| self.positions.iter().any(|position| is_so(position.menge));
-        let (forward, back) = (any(|menge| !menge.is_negative()), any(Quantity::is_negative));
-        let has_artikel = self.positions.iter().any(|other| Some(other.artikel_id) == position.artikel_id);
-        let (is_counterpart, is_same) = (Some(typ) == own.gegenstueck(), typ == own);
-        let can_take = match (own.lagerrolle(), position.menge.is_negative()) {
-            _ if position.artikel_id.is_none() || position.ep_netto.is_negative() => typ.ist_rechnung(),
-            (Lagerrolle::Keine, _) => false,
-            (_, false) => has_artikel && is_counterpart,
-            (Lagerrolle::Lieferung, true) => has_artikel && (is_counterpart || is_same && forward),
-            (Lagerrolle::Rechnung, true) => has_artikel && (is_same && forward || is_counterpart && back),
+    /// Refuses what an item must not name: another partner's or a cancelled document, its own, or one without such a
+    /// position (D38). An item without article or with a negative price may also name any live RE or ER.
+    pub fn check(&self, context: &Context<'_>, item: &Meant, is_goods: bool) -> Checked<()> {
+        let other = &self.named.beleg;
+        let any = !is_goods && other.beleg_typ.ist_rechnung();
+        let fits = |position: &NamedPosition| {
+            position.artikel_id == item.artikel
+                && may_name(item.typ, item.takes_back, other.beleg_typ, position.menge.is_negative())
         };
-        let is_live = self.beleg.status != BelegStatus::Storniert;
-        let is_fit = can_take && is_live && self.beleg.kunde_id == context.kunde.id;
-        let message = "Der Bezug passt nicht: Er muss ein nicht stornierter Beleg desselben Partners mit \
-            diesem Artikel \
-            sein, zur Rechnung die Lieferung (oder umgekehrt), zur Gutschrift die Rechnung oder Rücklieferung, zur \
-            Rücklieferung die Lieferung, Rechnung oder Gutschrift; ohne Artikel eine Rechnung.";
-        refuse_if(!is_fit, Code::BezugPasstNicht, "bezug_beleg_id", message)
+        let fits = match self.position() {
+            Some(position) => fits(position),
+            None => self.named.positions.iter().any(fits),
+        };
+        let is_fit = (any || fits)
+            && other.is_live()
+            && other.kunde_id == context.kunde.id
+            && other.id != context.beleg.id;
+        let message = "Der Bezug passt nicht. Genannt werden Positionen desselben Artikels in nicht stornierten \
+            Belegen desselben Partners: zum Lieferschein Angebot, Auftrag oder Rechnung, zur Rechnung Angebot, Auftrag \
+            oder Lieferschein, zum Auftrag das Angebot; im Einkauf ebenso; zur Rücklieferung Lieferung, Rechnung oder \
+            Gutschrift, zur Gutschrift Rechnung oder Rücklieferung; ohne Artikel auch jede Rechnung.";
+        refuse_if(!is_fit, Code::BezugPasstNicht, self.field(), message)
+    }
+}
+
+/// What of an item decides which positions of a document it may mean.
+#[derive(Debug, Clone, Copy)]
+pub struct Meant {
+    pub typ: BelegTyp,
+    pub takes_back: bool,
+    pub artikel: Option<Uuid>,
+    pub charge: Option<Uuid>,
+    /// The document that is written.
+    pub own: Uuid,
+}
+
+impl Named {
+    /// Looks up what is left for such an item, or takes from it.
+    fn with_left<T>(
+        &self,
+        tx: &Tx<'_>,
+        item: &Meant,
+        then: impl FnOnce(&mut Left) -> Result<T>,
+    ) -> Result<T> {
+        let next = Next::of(item.typ, item.takes_back);
+        let known = self.left.borrow().contains_key(&next);
+        if !known {
+            let left = fluss::left(tx, &self.beleg, &self.positions, next, item.own)?;
+            self.left.borrow_mut().insert(next, left);
+        }
+        then(self.left.borrow_mut().entry(next).or_default())
     }
 }
 

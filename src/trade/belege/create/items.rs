@@ -1,15 +1,14 @@
 //! Turns an item of a request into a position: article, weighing, quantity, price, tax rate, batch.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use super::anteile::{Anteile, USED_UP, hint_contradictions, takes_share, weight_in};
-use super::bezug::{AllNamed, Named};
+use super::bezug::{AllNamed, Bezug, Meant};
 use super::chargenpflicht::must_state_batch;
 use super::header::Context;
+use super::ids;
 use super::steuer;
+use super::uebernahme::{Taken, left_of};
 use crate::goods::chargen;
 use crate::goods::kontrakte::{self, KontraktBezug};
 use crate::goods::waage::{self, FertigeWiegung, Wiegung};
@@ -20,15 +19,16 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, keep_refused};
 use crate::rules::day::DayTime;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
-use crate::rules::error::{Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::price::{line_total, tier_price};
 use crate::rules::stammdaten::ArtikelStatus;
+use crate::rules::tax::Steuerkategorie;
 use crate::rules::unit::Conversion;
 use crate::trade::belege::eingabe::NewItem;
 use crate::trade::belege::lager::batch_missing;
 use crate::trade::belege::model::BelegPosition;
-use crate::trade::belege::sql::NamedPosition;
+use crate::trade::belege::sql;
 
 /// Returns the positions of the items, or all errors at once; `before` are those that they replace.
 pub fn resolve(
@@ -51,7 +51,7 @@ pub fn resolve(
         let mut hints = Hints::default();
         let anteile = &mut anteile;
         let named = &mut named;
-        let position = Resolver { tx, context, anteile, named, hints: &mut hints }.resolve(item);
+        let position = Resolver { tx, context, anteile, named, before, hints: &mut hints }.resolve(item);
         resolved.push((number, position, hints));
     }
     resolved.sort_by_key(|(number, ..)| *number);
@@ -62,40 +62,8 @@ pub fn resolve(
         positions.extend(position.map(|p| BelegPosition { position: number, ..p }));
     }
     errors.into_result()?;
-    give_ids(tx, context, &ids, before, &mut positions, hints)?;
+    ids::give(tx, context, &ids, before, &mut positions, hints)?;
     Ok(positions)
-}
-
-/// Gives each position its id: that of the position before which the item names, else of the one with the same place
-/// and article, else a new one. So names that other documents have on it stay true (D38).
-fn give_ids(
-    tx: &WriteTx<'_>,
-    context: &Context<'_>,
-    sent: &[Option<Uuid>],
-    before: &[BelegPosition],
-    positions: &mut [BelegPosition],
-    hints: &mut Hints,
-) -> Result<()> {
-    let known: BTreeSet<_> = before.iter().map(|position| position.id).collect();
-    let mut free = known.clone();
-    for (position, sent) in positions.iter_mut().zip(sent) {
-        let Some(sent) = sent else { continue };
-        let path = format!("{}.id", context.source.path(position.position));
-        if free.remove(sent) {
-            position.id = *sent;
-        } else if known.contains(sent) {
-            let message = "Diese Position steht zweimal da. Bitte die id bei einer weglassen.";
-            return Err(Refusal::field(Code::WertUngueltig, &path, message).into());
-        } else {
-            hints.add_ignored(&path);
-        }
-    }
-    for (at, position) in positions.iter_mut().enumerate().filter(|(_, position)| position.id.is_nil()) {
-        let same_place = before.get(at).filter(|before| before.artikel_id == position.artikel_id);
-        let same = same_place.map(|before| before.id).filter(|id| free.remove(id));
-        position.id = same.unwrap_or_else(|| tx.new_id());
-    }
-    Ok(())
 }
 
 struct Amounts {
@@ -104,9 +72,12 @@ struct Amounts {
     lager_menge: Option<Quantity>,
     ep_netto: Price,
     preis_des_artikels: bool,
+    preis_fehlt: bool,
     rabatt_prozent: Percent,
     gesamtpreis: Money,
     steuer: steuer::Steuer,
+    /// Tax of the position that it goes on with, where it was asked anew.
+    steuer_davor: Option<(Percent, Steuerkategorie)>,
 }
 
 /// The price of an item (D6).
@@ -116,6 +87,8 @@ struct Preis {
     rabatt_prozent: Percent,
     /// Whether it is the article's price: neither the request nor another document gave one.
     des_artikels: bool,
+    /// Whether it is 0 because nobody knew one.
+    fehlt: bool,
 }
 
 struct Resolver<'r, 'c> {
@@ -123,6 +96,8 @@ struct Resolver<'r, 'c> {
     context: &'r Context<'c>,
     anteile: &'r mut Anteile,
     named: &'r mut AllNamed,
+    /// The positions that the document had before.
+    before: &'r [BelegPosition],
     hints: &'r mut Hints,
 }
 
@@ -132,26 +107,35 @@ impl Resolver<'_, '_> {
     }
 
     fn resolve(&mut self, mut item: NewItem) -> Result<BelegPosition> {
+        let bezug = self.named.of(self.tx, &mut item, self.before)?;
+        let from = bezug.as_ref().and_then(|bezug| Some((bezug, bezug.position()?.position)));
+        let from =
+            from.map(|(bezug, number)| sql::position(self.tx, bezug.named.beleg.id, number)).transpose()?;
+        if let Some(from) = &from {
+            item.take_article_of(from);
+        }
         let artikel = self.artikel(&item)?;
         let artikel = artikel.as_deref();
+        let artikel_id = artikel.map(|artikel| artikel.id);
+        let bezug = bezug.map(|bezug| bezug.checked(self.tx, self.context, &item, artikel_id)).transpose()?;
         let wiegung = self.wiegung(&item, artikel)?;
         if let Some(wiegung) = &wiegung {
             item.take_over(&wiegung.wiegung, artikel.is_some());
+        }
+        if let (Some(from), Some((bezug, meant))) =
+            (from.filter(|from| from.artikel_id == artikel_id), &bezug)
+        {
+            item.take_over_from(&from, bezug.named.beleg.beleg_typ, meant);
         }
         let message = "Es fehlt der Artikel. Bitte artikel_id oder artikelnr angeben, oder eine bezeichnung.";
         let is_unnamed = artikel.is_none() && item.bezeichnung.is_none();
         refuse_if(is_unnamed, Code::ArtikelFehlt, "artikel_id", message)?;
         item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
-        let named = item.bezug_beleg_id.map(|id| self.named.find(self.tx, id)).transpose()?;
-        let amounts = self.amounts(&item, artikel, wiegung.as_ref(), named.as_deref())?;
+        let amounts = self.amounts(&item, artikel, wiegung.as_ref(), bezug.as_ref())?;
         self.ignore_purchase_fields(&mut item);
         item.lager_buchen = Some(self.takes_part_in_stock(&item, artikel, amounts.ep_netto));
         let mut position = self.position(item, artikel, &amounts);
         self.check_batch(&position, artikel)?;
-        if let Some(named) = &named {
-            named.check(self.context, &position)?;
-            named.refuse_circle(self.tx, self.context, &position)?;
-        }
         bind_contract(self.tx, self.context, &mut position, self.hints)?;
         Ok(position)
     }
@@ -161,34 +145,46 @@ impl Resolver<'_, '_> {
         item: &NewItem,
         artikel: Option<&Artikel>,
         wiegung: Option<&FertigeWiegung>,
-        named: Option<&Named>,
+        bezug: Option<&(Bezug, Meant)>,
     ) -> Result<Amounts> {
         let conversion = |artikel: &Artikel| artikel.conversion_from(item.einheit.as_deref());
         let conversion = artikel.map(conversion).transpose()?;
-        let menge = self.menge(item, artikel, wiegung)?;
+        let left = match bezug.filter(|_| item.menge.is_none() && wiegung.is_none()) {
+            Some((bezug, meant)) => Some(left_of(self.tx, bezug, meant, conversion)?),
+            None => None,
+        };
+        let menge = self.menge(item, left, artikel, wiegung)?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
         if let Some(wiegung) = wiegung.filter(|_| takes_share(self.context, item)) {
             self.anteile.take(wiegung, menge, item.einheit.as_deref())?;
         }
-        let taken_back = match named {
-            Some(named) => named.taken_back(self.typ(), item, artikel, lager_menge)?,
-            None => None,
-        };
-        let credited = named.map(|named| named.beleg.beleg_nummer.as_str()).zip(taken_back);
-        let Preis { ep_netto, rabatt_prozent, des_artikels: preis_des_artikels } =
-            self.preis(item, artikel, lager_menge, credited)?;
+        let stock = lager_menge.unwrap_or(menge);
+        let taken = bezug.map(|(bezug, meant)| Taken::of(self.tx, bezug, meant, stock, item));
+        let taken = taken.transpose()?.flatten();
+        let Preis { ep_netto, rabatt_prozent, des_artikels: preis_des_artikels, fehlt: preis_fehlt } =
+            self.preis(item, artikel, lager_menge, taken.as_ref())?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or(rabatt_prozent);
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
-        let steuer = steuer::of_item(self.tx, self.context, item, artikel, taken_back, self.hints)?;
-        Ok(Amounts { menge, lager_menge, ep_netto, preis_des_artikels, rabatt_prozent, gesamtpreis, steuer })
+        let back = taken.as_ref().filter(|taken| taken.takes_back).map(|taken| &taken.line);
+        let steuer = steuer::of_item(self.tx, self.context, item, artikel, back, self.hints)?;
+        let steuer_davor = taken.and_then(|taken| taken.tax_asked_anew(item));
+        Ok(Amounts {
+            menge,
+            lager_menge,
+            ep_netto,
+            preis_des_artikels,
+            preis_fehlt,
+            rabatt_prozent,
+            gesamtpreis,
+            steuer,
+            steuer_davor,
+        })
     }
 
     /// Builds the position of a checked and completed item; its id and number are assigned later.
     fn position(&self, item: NewItem, artikel: Option<&Artikel>, amounts: &Amounts) -> BelegPosition {
         BelegPosition {
-            id: Uuid::nil(),
             beleg_id: self.context.beleg.id,
-            position: 0,
             artikel_id: artikel.map(|artikel| artikel.id),
             bezeichnung: item.bezeichnung.or_else(|| artikel.map(|artikel| artikel.bezeichnung.clone())),
             bezeichnung2: item.bezeichnung2.or_else(|| artikel?.bezeichnung2.clone()),
@@ -211,6 +207,7 @@ impl Resolver<'_, '_> {
             kontrakt_position_id: item.kontrakt_position_id,
             wiegung_id: item.wiegung_id,
             bezug_beleg_id: item.bezug_beleg_id,
+            bezug_position_id: item.bezug_position_id,
             lager_buchen: item.lager_buchen == Some(true),
             kostenstelle: item.kostenstelle,
             niederlassung_id: item.niederlassung_id,
@@ -220,7 +217,9 @@ impl Resolver<'_, '_> {
                 || item.steuer_kategorie.is_some_and(|sent| sent.fits(Percent::ZERO)),
             lager_menge: amounts.lager_menge,
             preis_des_artikels: amounts.preis_des_artikels,
-            gegenbelege: None,
+            preis_fehlt: amounts.preis_fehlt,
+            steuer_davor: amounts.steuer_davor,
+            ..BelegPosition::default()
         }
     }
 
@@ -236,10 +235,12 @@ impl Resolver<'_, '_> {
         Ok(Some(artikel))
     }
 
-    /// Returns the sent quantity, or that of the weighing in the unit of the item (D12).
+    /// Returns the sent quantity, that of the weighing in the unit of the item (D12), or what is left of what the item
+    /// names.
     fn menge(
         &mut self,
         item: &NewItem,
+        named: Option<Quantity>,
         artikel: Option<&Artikel>,
         wiegung: Option<&FertigeWiegung>,
     ) -> Result<Quantity> {
@@ -258,7 +259,7 @@ impl Resolver<'_, '_> {
                 let einheit = einheit.unwrap_or("kg");
                 Some(weight_in(einheit, left)?.ok_or_else(|| Conversion::missing("kg", einheit))?)
             }
-            (sent, _) => sent,
+            (sent, _) => sent.or(named),
         };
         let menge = required(menge, "menge")?;
         let message = "Die Menge eines Artikels darf nicht 0 sein.";
@@ -284,18 +285,19 @@ impl Resolver<'_, '_> {
         item: &NewItem,
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
-        credited: Option<(&str, &NamedPosition)>,
+        taken: Option<&Taken>,
     ) -> Result<Preis> {
-        let said = |ep_netto, rabatt_prozent| Preis { ep_netto, rabatt_prozent, des_artikels: false };
+        let said =
+            |ep_netto, rabatt_prozent| Preis { ep_netto, rabatt_prozent, des_artikels: false, fehlt: false };
         if let Some(sent) = item.ep_netto {
             return Ok(said(sent, Percent::ZERO));
         }
         let artikel = artikel.filter(|_| self.context.auto_price);
-        if let Some((nummer, taken_back)) = credited.filter(|_| self.context.auto_price) {
+        let has_price = |taken: &&Taken| self.context.auto_price && !taken.line.preis_fehlt;
+        if let Some(Taken { nummer, line, .. }) = taken.filter(has_price) {
             let from = format!("aus {nummer}");
-            let price = self.per_unit_of(item, taken_back.ep_netto, taken_back.einheit.as_deref(), &from)?;
-            if let Some(price) = price {
-                return Ok(said(price, taken_back.rabatt_prozent));
+            if let Some(price) = self.per_unit_of(item, line.ep_netto, line.einheit.as_deref(), &from)? {
+                return Ok(said(price, line.rabatt_prozent));
             }
         }
         let (kunde, seite) = (self.context.kunde.id, self.typ().seite());
@@ -308,27 +310,28 @@ impl Resolver<'_, '_> {
                 return Ok(said(price, Percent::ZERO));
             }
         }
-        let ep_netto = self.own_price(item, artikel, lager_menge)?;
-        Ok(Preis { ep_netto, rabatt_prozent: Percent::ZERO, des_artikels: true })
+        let own = self.own_price(item, artikel, lager_menge)?;
+        let (ep_netto, fehlt) = (own.unwrap_or_default(), own.is_none());
+        Ok(Preis { ep_netto, rabatt_prozent: Percent::ZERO, des_artikels: true, fehlt })
     }
 
-    /// Returns the price of the article, or zero where that is allowed.
+    /// Returns the price of the article; `None` without one, where that is allowed.
     fn own_price(
         &mut self,
         item: &NewItem,
         artikel: Option<&Artikel>,
         lager_menge: Option<Quantity>,
-    ) -> Result<Price> {
+    ) -> Result<Option<Price>> {
         if let Some(artikel) = artikel
             && let Some(price) = self.master_price(artikel, lager_menge)?
         {
-            return self.converted(price, artikel.conversion_from(item.einheit.as_deref())?);
+            return self.converted(price, artikel.conversion_from(item.einheit.as_deref())?).map(Some);
         }
         let message = ("Es fehlt der Preis.", "Bitte ep_netto angeben.");
         refuse_if(self.typ().ist_rechnung(), Code::PreisFehlt, "ep_netto", message)?;
         let message = "Es gibt keinen Preis; die Position steht mit 0.";
         self.hints.add_field(HintCode::PreisFehlt, "ep_netto", message);
-        Ok(Price::ZERO)
+        Ok(None)
     }
 
     /// Converts another document's price to the unit of the item; `None`, with a hint, if the units do not

@@ -4,6 +4,7 @@ pub mod anteile;
 pub mod bezug;
 pub mod chargenpflicht;
 pub mod header;
+pub mod ids;
 pub mod items;
 pub mod lieferanten_nr;
 pub mod lieferpreis;
@@ -12,6 +13,7 @@ pub mod satzdatum;
 pub mod steuer;
 pub mod steuerausweis;
 pub mod summen;
+pub mod uebernahme;
 pub mod wareneingang;
 
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use super::eingabe::{BelegChange, NewBeleg};
 use super::lager::{self, Rebooking};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source};
 use super::out::ausfertigung::hint_nothing_corrected;
-use super::{lifecycle, sql};
+use super::{fluss, lifecycle, sql};
 use crate::goods::chargen::Bewegung;
 use crate::goods::kontrakte::{self, Genannt, KontraktBezug};
 use crate::master::kunden::{self, Kunde};
@@ -90,6 +92,7 @@ pub fn add_with(
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
     sql::insert(tx, &beleg, digest)?;
     sql::insert_positions(tx, &positions)?;
+    fluss::store(tx, &beleg, &positions, false)?;
     hint_paper(tx, &beleg, &positions, &kunde, hints)?;
     let (kunde, einstellungen) = (&kunde, &*einstellungen);
     let unbooked = Unbooked {
@@ -138,9 +141,8 @@ pub fn book(
     let has_more =
         moves_more_goods || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
     partner::check_goods(&beleg, kunde, has_more)?;
-    let names_another = positions.iter().any(|position| position.bezug_beleg_id.is_some());
-    let bills_deliveries = has_new_items && (has_met || names_another) && beleg.beleg_typ.ist_rechnung();
-    let lieferungen = if bills_deliveries { sql::lieferungen(tx, beleg.id)? } else { Vec::new() };
+    let bills = has_new_items && bills_deliveries(&beleg, &positions, has_met);
+    let lieferungen = if bills { sql::lieferungen(tx, beleg.id)? } else { Vec::new() };
     lieferpreis::hint_other_prices(&positions, &lieferungen, hints);
     let follows = !lieferungen.is_empty()
         && satzdatum::follow_deliveries(
@@ -156,6 +158,7 @@ pub fn book(
         beleg = with_sums(beleg, &positions, says_groups, hints)?;
         sql::update(tx, &beleg)?;
     }
+    uebernahme::hint_other_tax(&positions, hints);
     if has_met {
         sql::add_gegenbelege(tx, &beleg, &mut positions)?;
         satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
@@ -163,6 +166,12 @@ pub fn book(
     hint_contracts(tx, &beleg, &positions, source, hints)?;
     steuerausweis::hint_doubtful(tx, &beleg, kunde, &positions, hints)?;
     Ok((beleg, positions, bewegungen))
+}
+
+/// Whether a document may bill deliveries.
+fn bills_deliveries(beleg: &Beleg, positions: &[BelegPosition], has_met: bool) -> bool {
+    let names_another = || positions.iter().any(|position| position.bezug_beleg_id.is_some());
+    beleg.beleg_typ.ist_rechnung() && (has_met || names_another())
 }
 
 pub struct Prepared {
@@ -189,6 +198,7 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
     let auto_price = new.auto_price.unwrap_or(true);
     let context = Context { source, auto_price, ..Context::of(&beleg, &kunde, &einstellungen, saetze) };
     let positions = items::resolve(tx, &context, items, &[], hints)?;
+    let beleg = uebernahme::with_predecessor(beleg, &positions);
     Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
 

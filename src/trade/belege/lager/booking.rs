@@ -31,7 +31,7 @@ pub struct Booking<'r> {
     pub unmet: Unmet,
     pub followed: AffectedPositions,
     /// Documents that positions reference, each looked up once.
-    pub bezuege: RefCell<BTreeMap<Uuid, Bezug>>,
+    pub bezuege: RefCell<BTreeMap<Uuid, Option<Bezug>>>,
     /// Where each date search stopped (with and without a batch); anything older is out of reach.
     pub search_stops: HashMap<(Gruppe, Search, bool), Option<Uuid>>,
     /// Whether a position of the document has been paired.

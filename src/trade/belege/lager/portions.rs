@@ -21,7 +21,7 @@ use crate::rules::pairing::{
 };
 use crate::rules::text::case_key;
 use crate::trade::belege::model::BelegPosition;
-use crate::trade::belege::sql::directions;
+use crate::trade::belege::sql::{directions, place_of};
 
 pub struct Portions<'p, 'r> {
     pub booking: &'p mut Booking<'r>,
@@ -35,6 +35,7 @@ record! {
         fremde_charge_nr: Option<String>,
         mhd: Option<Day>,
         bezug: Option<Uuid> = "p.bezug_beleg_id",
+        bezug_position: Option<Uuid> = "p.bezug_position_id",
         datum: Day = "b.beleg_datum",
         /// Whether no counterpart is expected any more.
         is_closed: bool = "b.ohne_gegenbeleg",
@@ -50,6 +51,7 @@ impl Portions<'_, '_> {
             fremde_charge_nr: position.fremde_charge_nr.clone(),
             mhd: position.mhd.map(|day| day.0),
             bezug: position.bezug_beleg_id,
+            bezug_position: position.bezug_position_id,
             datum: self.booking.change.beleg.datum(),
             is_closed: self.booking.change.beleg.ohne_gegenbeleg,
         };
@@ -67,8 +69,8 @@ impl Portions<'_, '_> {
         said: &Said,
         had: &[Uuid],
     ) -> Result<SentPosition> {
-        let bezug = said.bezug.map(|beleg| self.bezug(beleg)).transpose()?;
-        let reach = if role.takes_back() { Reach::Any } else { self.reach(said) };
+        let bezug = self.bezug(said)?;
+        let reach = if role.takes_back() || bezug.is_some() { Reach::Any } else { self.reach(said) };
         let named = Named::default();
         let entry = SentPosition { role, place, named, states_batch: false, bezug, reach };
         Ok(SentPosition { named: self.named(&entry, said, had)?, ..entry })
@@ -118,7 +120,7 @@ impl Portions<'_, '_> {
             let named = Named { charge: Some(*charge), ..Named::default() };
             let search = Search {
                 charge: Some(Some(*charge)),
-                bezug: entry.bezug.map(|bezug| (Role::Delivery, bezug.beleg)),
+                bezug: entry.bezug.map(|bezug| bezug.to(Role::Delivery)),
                 reach: entry.reach,
                 ..Search::oldest(PortionKind::OpenDelivery, named)
             };
@@ -151,7 +153,6 @@ impl Portions<'_, '_> {
             months => months,
         };
         match said {
-            Said { bezug: Some(_), .. } => Reach::Any,
             Said { is_closed: true, .. } => Reach::Nothing,
             // The end of a short month counts as the last day of a long one, so that reach is symmetric in
             // both directions.
@@ -162,17 +163,29 @@ impl Portions<'_, '_> {
         }
     }
 
-    /// Returns the roles of a referenced document's positions.
-    fn bezug(&self, beleg: Uuid) -> Result<Bezug> {
-        if let Some(known) = self.booking.bezuege.borrow().get(&beleg) {
-            return Ok(*known);
-        }
-        let gone = || Failure::Broken(format!("the document {beleg} that a position names is gone"));
-        let (typ, forward, back) = directions(self.booking.tx, beleg)?.ok_or_else(gone)?;
-        let [onward, backward] = roles(typ);
-        let bezug = Bezug { beleg, roles: [forward.then_some(onward), back.then_some(backward)] };
-        self.booking.bezuege.borrow_mut().insert(beleg, bezug);
-        Ok(bezug)
+    /// Returns what a position names among goods, with the roles it has; nothing if that is gone or cancelled, or if it is
+    /// an order.
+    fn bezug(&self, said: &Said) -> Result<Option<Bezug>> {
+        let (tx, Some(beleg)) = (self.booking.tx, said.bezug) else { return Ok(None) };
+        let known = self.booking.bezuege.borrow().get(&beleg).copied();
+        let bezug = match known {
+            Some(known) => known,
+            None => {
+                let bezug = directions(tx, beleg)?.map(|(typ, forward, back)| {
+                    let [onward, backward] = roles(typ);
+                    Bezug {
+                        beleg,
+                        position: None,
+                        roles: [forward.then_some(onward), back.then_some(backward)],
+                    }
+                });
+                self.booking.bezuege.borrow_mut().insert(beleg, bezug);
+                bezug
+            }
+        };
+        let (Some(bezug), Some(id)) = (bezug, said.bezug_position) else { return Ok(bezug) };
+        let place = place_of(tx, id)?.filter(|(of, _)| *of == beleg);
+        Ok(place.map(|(_, position)| Bezug { position: Some(position), ..bezug }))
     }
 }
 

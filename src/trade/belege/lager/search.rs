@@ -134,8 +134,11 @@ impl Goods {
             Some(true) => " and zurueck_von = 'gutschrift'",
             Some(false) => " and zurueck_von is null",
         });
-        if let Some((_, bezug)) = &search.bezug {
-            sql.add(&format!(" and {beleg} = :bezug"), ":bezug", bezug);
+        if let Some(bezug) = &search.bezug {
+            sql.add(&format!(" and {beleg} = :bezug"), ":bezug", &bezug.beleg);
+            if let Some(position) = &bezug.position {
+                sql.add(&format!(" and {} = :bezug_position", self.order[1]), ":bezug_position", position);
+            }
         }
         if let Some(after) = after {
             sql.add(&format!(" and {beleg} >= :after"), ":after", after);
@@ -182,7 +185,7 @@ pub fn in_other_batches(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Re
         let goods = Goods::of(gruppe, kind);
         let Goods { role, table, order: [beleg, ..], is_named, .. } = goods;
         let bezug = entry.bezug.filter(|bezug| bezug.roles.contains(&Some(role)));
-        let bezug = bezug.map(|bezug| (role, bezug.beleg));
+        let bezug = bezug.map(|bezug| bezug.to(role));
         let search = Search { bezug, ..Search::oldest(kind, entry.named) };
         let Sql { text: conditions, params } = goods.conditions(&search, &None);
         let text = format!(

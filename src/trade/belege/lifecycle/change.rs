@@ -20,11 +20,11 @@ use crate::trade::belege::create::items::{self, bind_contract};
 use crate::trade::belege::create::summen::with_sums;
 use crate::trade::belege::create::{
     Unbooked, book, chargenpflicht, check_date, confirmation, create_ordered_batches, hint_paper, partner,
-    satzdatum, steuerausweis,
+    satzdatum, steuerausweis, uebernahme,
 };
 use crate::trade::belege::eingabe::{BelegChange, NewItem};
 use crate::trade::belege::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
-use crate::trade::belege::{lifecycle, sql};
+use crate::trade::belege::{fluss, lifecycle, sql};
 
 /// PUT /belege/{id}: absent fields stay, null clears, items replace all positions.
 pub fn change(
@@ -33,8 +33,7 @@ pub fn change(
     mut change: BelegChange,
     mut hints: Hints,
 ) -> Result<BelegBestaetigung> {
-    check_open(&old, &change)?;
-    ignore_fields_of_creation(&old, &mut change, &mut hints);
+    check_open(&old, &mut change, &mut hints)?;
     let einstellungen = &tenants::load(tx)?;
     check_locked(einstellungen, old.datum())?;
     let says_groups = change.steuergruppen.get().is_some();
@@ -50,6 +49,7 @@ pub fn change(
         None if enters_again => handed_over(tx, &new, kunde, &old_positions, einstellungen, &mut hints)?,
         None => old_positions.clone(),
     };
+    let new = uebernahme::with_predecessor(new, &positions);
     let groups_wait_for_rates = enters_again && new.steuergruppen.is_some();
     let new = if groups_wait_for_rates { new } else { with_sums(new, &positions, says_groups, &mut hints)? };
     sql::update(tx, &new)?;
@@ -138,8 +138,8 @@ fn check_required(change: &BelegChange) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to change a document that is not open, and to change the type of any document.
-fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
+/// Refuses to change a document that is not open, and to change the type of any document; ignores what only POST takes.
+fn check_open(old: &Beleg, change: &mut BelegChange, hints: &mut Hints) -> Result<()> {
     check_required(change)?;
     if old.status != BelegStatus::Offen {
         let message = format!(
@@ -151,7 +151,9 @@ fn check_open(old: &Beleg, change: &BelegChange) -> Result<()> {
     let message =
         format_args!("Der Beleg ist vom Typ {}; der Typ lässt sich nicht ändern.", old.beleg_typ.as_str());
     let is_other = change.beleg_typ.get().is_some_and(|typ| *typ != old.beleg_typ);
-    Ok(refuse_if(is_other, Code::BelegTypNichtAenderbar, "beleg_typ", message)?)
+    refuse_if(is_other, Code::BelegTypNichtAenderbar, "beleg_typ", message)?;
+    ignore_fields_of_creation(old, change, hints);
+    Ok(())
 }
 
 /// Ignores fields that only POST accepts, with a hint; repeating the same external_ref needs none.
@@ -229,6 +231,8 @@ fn new_positions(
     }
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
+    fluss::store(tx, beleg, &positions, true)?;
+    fluss::release_gone(tx, beleg, hints)?;
     Ok(positions)
 }
 
@@ -264,6 +268,7 @@ fn handed_over(
     chargenpflicht::check_batches(tx, new.beleg_typ, einstellungen, &positions)?;
     create_ordered_batches(tx, new.beleg_typ, new.kunde_id, &mut positions, hints)?;
     sql::replace_positions(tx, new.id, &positions)?;
+    fluss::store(tx, new, &positions, true)?;
     Ok(positions)
 }
 
@@ -283,6 +288,7 @@ fn hand_over(
         let (menge, einheit) = (position.menge, position.einheit.as_deref());
         hint_contradictions(&wiegung, context.beleg.beleg_typ, menge, einheit, is_shared, hints)?;
     }
+    position.bezug_position_id = None;
     if position.bezug_beleg_id.take().is_some() {
         let message = "Der Bezug war ein Beleg des bisherigen Partners; er ist entfernt.";
         hints.add_field(HintCode::FeldIgnoriert, "bezug_beleg_id", message);

@@ -10,7 +10,8 @@ use super::create::{lieferanten_nr, steuerausweis};
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::out::{ausfertigung, nachweis};
-use super::{credited, sql};
+use super::{credited, fluss, sql};
+use crate::goods::chargen::Bewegung;
 use crate::master::tenants::{self, Einstellungen};
 use crate::master::{artikel, kunden};
 use crate::platform::db::seals::evidence::Subject;
@@ -145,14 +146,7 @@ pub fn cancel(
     refuse_followed(tx, &old)?;
     hint_named_by_final(tx, &old, &mut hinweise)?;
     let beleg = move_to(tx, old.clone(), BelegStatus::Storniert, BelegAktion::Storno, Some(grund))?;
-    let rebooking = Rebooking {
-        withdrawn: Some((&old, &positions)),
-        beleg: &beleg,
-        positions: &[],
-        source: Source::Items,
-        einstellungen: &einstellungen,
-    };
-    let lagerbewegungen = lager::rebook(tx, rebooking, &mut hinweise)?.bewegungen;
+    let lagerbewegungen = withdraw(tx, (&old, &positions), &beleg, &einstellungen, &mut hinweise)?;
     abrechnung::follow(tx, beleg.id)?;
     let counter = || counter_document(tx, &beleg, positions, &mut hinweise);
     let counter = needs_counter.then(counter).transpose()?;
@@ -165,6 +159,20 @@ pub fn cancel(
         lagerbewegungen,
         hinweise,
     })
+}
+
+/// Takes back what a cancelled document has moved, paired and named.
+fn withdraw(
+    tx: &WriteTx<'_>,
+    old: (&Beleg, &[BelegPosition]),
+    beleg: &Beleg,
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<Vec<Bewegung>> {
+    fluss::store(tx, beleg, &[], true)?;
+    let (withdrawn, positions, source) = (Some(old), &[], Source::Items);
+    let rebooking = Rebooking { withdrawn, beleg, positions, source, einstellungen };
+    Ok(lager::rebook(tx, rebooking, hints)?.bewegungen)
 }
 
 /// Refuses to cancel what later documents build on: a settlement that another one deducts (D29j), and an invoice of which a
@@ -252,6 +260,7 @@ fn negated(tx: &WriteTx<'_>, counter: &Beleg, position: BelegPosition) -> BelegP
         lager_buchen: false,
         wiegung_id: None,
         bezug_beleg_id: None,
+        bezug_position_id: None,
         ..position
     }
 }

@@ -21,7 +21,7 @@ const DOCUMENT: &str = "select json_array(hex(b.id), b.beleg_nummer, b.beleg_typ
        p.langtext, p.menge, p.einheit, p.ep_netto, p.rabatt_prozent, p.mwst_satz, p.steuer_kategorie,
        p.gesamtpreis, hex(p.charge_id),
        p.fremde_charge_nr, p.mhd, p.herkunftsland, p.biozertifikat_id, p.lager_buchen, p.lager_menge,
-       hex(p.bezug_beleg_id), hex(p.wiegung_id), hex(p.kontrakt_id), hex(p.kontrakt_position_id), p.kostenstelle,
+       hex(p.bezug_beleg_id), hex(p.bezug_position_id), hex(p.wiegung_id), hex(p.kontrakt_id), hex(p.kontrakt_position_id), p.kostenstelle,
        p.niederlassung_id, p.lagerhalle_id) order by p.position)
      from beleg_position p where p.tenant_id = b.tenant_id and p.beleg_id = b.id),
     (select json_array(a.angaben, a.profil, a.ausgabe, hex(a.sha256), a.grund) from ausfertigung a

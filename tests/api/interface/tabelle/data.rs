@@ -215,11 +215,13 @@ impl Company<'_> {
         }
     }
 
-    /// Sends a body and names the new record.
+    /// Sends a body and names the new record, and its first position.
     fn post(&mut self, name: &str, path: &str, body: &str) {
         let answer = self.client.post(&format!("/api/v1{}", self.filled(path)), self.json(body));
         answer.is(201);
         self.ids.insert(name.to_owned(), answer.id());
+        let first = answer.body["positionen"][0]["id"].as_str();
+        self.ids.extend(first.map(|id| (format!("{name}/1"), id.to_owned())));
     }
 
     fn put(&self, path: &str, body: &str) {

@@ -183,6 +183,10 @@ pub const TABLES: &[Write] = &[
         rows: &[
             ("items.bezug_beleg_id", "'<LS1>'", "'<LS1>'"),
             ("items.bezug_beleg_id", "'<LS2>'", "400 BEZUG_PASST_NICHT"),
+            ("items.bezug_position_id", "'<LS1/1>'", "'<LS1/1>'"),
+            ("items.bezug_position_id", "'<LS1/1>'", "positionen.0.bezug_beleg_id='<LS1>'"),
+            ("items.bezug_position_id", "'<LS2/1>'", "400 BEZUG_PASST_NICHT"),
+            ("items.bezug_position_id", "'<unknown>'", "400 BELEG_NICHT_GEFUNDEN"),
             ("items.lager_buchen", "-", "true"),
             ("items.lager_buchen", "false", "false"),
             ("items.ep_netto", "-", "'0.3200'"),

@@ -74,7 +74,7 @@ fn a_bezug_must_be_the_counterpart_of_the_same_partner() {
     let rows = [
         ("unknown", "RE", &unknown, "BELEG_NICHT_GEFUNDEN"),
         ("an invoice names an invoice", "RE", &re, "BEZUG_PASST_NICHT"),
-        ("an invoice names an order", "RE", &au, "BEZUG_PASST_NICHT"),
+        ("an order names an order", "AU", &au, "BEZUG_PASST_NICHT"),
         ("a sale names a purchase", "RE", &el, "BEZUG_PASST_NICHT"),
         ("a delivery names a delivery", "LS", &ls, "BEZUG_PASST_NICHT"),
         ("another partner", "RE", &other, "BEZUG_PASST_NICHT"),

@@ -1,0 +1,130 @@
+//! SQL statements for the flow of documents.
+
+use rusqlite::named_params;
+use uuid::Uuid;
+
+use super::name::Next;
+use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::failure::Result;
+use crate::rules::fixed::Quantity;
+use crate::trade::belege::sql::{NamedPosition, named_positions, number_and_type};
+
+/// Returns the quantities of a document's positions, in its roles, that are paired in a way that leaves none of them for
+/// `next`.
+pub fn paired(
+    tx: &Tx<'_>,
+    beleg: Uuid,
+    roles: [&str; 2],
+    next: Next,
+    except: Uuid,
+) -> Result<Vec<(i64, Quantity)>> {
+    let taker = match next {
+        Next::Forward => "true",
+        Next::Return => "rueckgabe_id is not null",
+        Next::Credit => "gutschrift_id is not null",
+    };
+    let of = |role: &str| {
+        format!(
+            "select {role}_position as position, menge from lager_paar
+             where tenant_id = :tenant and {role}_id = :beleg and {taker} and lieferung_id is not :except
+               and rechnung_id is not :except and rueckgabe_id is not :except and gutschrift_id is not :except"
+        )
+    };
+    let statement = roles.map(of).join(" union all ");
+    let statement = format!("select position, sum(menge) from ({statement}) group by position");
+    tx.all(&statement, named_params! {":beleg": beleg, ":except": except}, |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+/// Returns the quantities of a document's positions that are named for `next` without goods being paired over it. Of
+/// what was delivered from an order returns are deducted, and what a delivery of the order and its invoice share counts
+/// once.
+pub fn named(tx: &Tx<'_>, beleg: Uuid, next: Next, except: Uuid) -> Result<Vec<(i64, Quantity)>> {
+    let statement = "select v.position, f.menge
+          - coalesce((select sum(l.menge) from lager_paar l where l.tenant_id = f.tenant_id
+              and l.lieferung_id = f.beleg_id and l.lieferung_position = p.position and l.rueckgabe_id is not null), 0)
+          - coalesce((select sum(l.menge) from lager_paar l
+              join beleg_position d on d.tenant_id = l.tenant_id and d.beleg_id = l.lieferung_id
+                and d.position = l.lieferung_position
+              join beleg_fluss g on g.tenant_id = d.tenant_id and g.beleg_id = d.beleg_id and g.position_id = d.id
+                and g.von_position_id = f.von_position_id
+              where l.tenant_id = f.tenant_id and l.rechnung_id = f.beleg_id and l.rechnung_position = p.position), 0)
+        from beleg_fluss f
+          join beleg_position v on v.tenant_id = f.tenant_id and v.id = f.von_position_id
+          join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
+        where f.tenant_id = :tenant and f.von_beleg_id = :beleg and f.beleg_id <> :except and (p.menge < 0) = :back";
+    let params = named_params! {":beleg": beleg, ":except": except, ":back": next != Next::Forward};
+    tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Stores what a position names of another, both with their documents.
+pub fn insert(
+    tx: &WriteTx<'_>,
+    (von_beleg, von_position): (Uuid, Uuid),
+    (beleg, position): (Uuid, Uuid),
+    menge: Quantity,
+) -> Result<()> {
+    let values = named_params! {
+        ":von_beleg_id": von_beleg,
+        ":von_position_id": von_position,
+        ":beleg_id": beleg,
+        ":position_id": position,
+        ":menge": menge,
+    };
+    tx.insert("beleg_fluss", values)
+}
+
+pub fn delete(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    let statement = "delete from beleg_fluss where tenant_id = :tenant and beleg_id = :beleg";
+    tx.execute(statement, named_params! {":beleg": beleg}).map(drop)
+}
+
+/// Returns the numbers of the live documents that name a position which this document no longer has.
+pub fn naming_what_is_gone(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<String>> {
+    let statement = "select distinct b.beleg_nummer
+        from beleg_position p indexed by beleg_position_bezug
+          join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+        where p.tenant_id = :tenant and p.bezug_beleg_id = :beleg and p.bezug_position_id is not null
+          and b.status <> 'storniert' and not exists (
+            select 1 from beleg_position n where n.tenant_id = p.tenant_id and n.id = p.bezug_position_id)
+        order by b.id";
+    tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))
+}
+
+/// Deletes what names a position that this document no longer has.
+pub fn delete_gone(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    let statement =
+        "delete from beleg_fluss where tenant_id = :tenant and von_beleg_id = :beleg and not exists (
+        select 1 from beleg_position n where n.tenant_id = beleg_fluss.tenant_id and n.id = von_position_id)";
+    tx.execute(statement, named_params! {":beleg": beleg}).map(drop)
+}
+
+/// Returns what a credit of a return takes back, with the number of its document: the position of the invoice that was
+/// paired with what came back, else of the delivery. `None` if the return stands for itself.
+pub fn invoiced(
+    tx: &Tx<'_>,
+    beleg: Uuid,
+    position: &NamedPosition,
+) -> Result<Option<(String, NamedPosition)>> {
+    let shares = "select rechnung_id, rechnung_position, lieferung_id, lieferung_position from lager_paar
+        where tenant_id = :tenant and rueckgabe_id = :beleg and rueckgabe_position = :position order by id limit 1";
+    let names = "select l.rechnung_id, l.rechnung_position, d.beleg_id, d.position
+        from beleg_position r
+          join beleg_position d on d.tenant_id = r.tenant_id and d.id = r.bezug_position_id
+          left join lager_paar l on l.tenant_id = d.tenant_id and l.lieferung_id = d.beleg_id
+            and l.lieferung_position = d.position and l.rechnung_id is not null
+        where r.tenant_id = :tenant and r.beleg_id = :beleg and r.position = :position order by l.id limit 1";
+    let params = named_params! {":beleg": beleg, ":position": position.position};
+    for statement in [shares, names] {
+        let found: Option<[Option<(Uuid, i64)>; 2]> = tx.optional(statement, params, |row| {
+            let place = |at| Ok::<_, rusqlite::Error>(row.get::<_, Option<Uuid>>(at)?.zip(row.get(at + 1)?));
+            Ok([place(0)?, place(2)?])
+        })?;
+        let Some((beleg, number)) = found.into_iter().flatten().flatten().next() else { continue };
+        let line = named_positions(tx, beleg)?.into_iter().find(|line| line.position == number);
+        let Some(line) = line else { continue };
+        return Ok(Some((number_and_type(tx, beleg)?.0, line)));
+    }
+    Ok(None)
+}

@@ -1,0 +1,132 @@
+//! What may name what, and what a name that does not fit is answered with.
+
+use serde_json::{Value, json};
+
+use super::position;
+use crate::harness::Server;
+use crate::trade::lager::Mill;
+
+/// Each kind of document as it is named here: its type, and whether it takes goods back.
+const KINDS: [(&str, &str, i64); 11] = [
+    ("AN", "AN", 2),
+    ("AU", "AU", 2),
+    ("LS", "LS", 2),
+    ("RE", "RE", 2),
+    ("BS", "BS", 2),
+    ("EL", "EL", 2),
+    ("ER", "ER", 2),
+    ("LS-", "LS", -2),
+    ("RE-", "RE", -2),
+    ("EL-", "EL", -2),
+    ("ER-", "ER", -2),
+];
+
+/// What each kind may name (D38).
+const MAY_NAME: [(&str, &[&str]); 11] = [
+    ("AN", &[]),
+    ("AU", &["AN"]),
+    ("LS", &["AN", "AU", "RE"]),
+    ("RE", &["AN", "AU", "LS"]),
+    ("BS", &[]),
+    ("EL", &["BS", "ER"]),
+    ("ER", &["BS", "EL"]),
+    ("LS-", &["LS", "RE", "RE-"]),
+    ("RE-", &["RE", "LS-"]),
+    ("EL-", &["EL", "ER", "ER-"]),
+    ("ER-", &["ER", "EL-"]),
+];
+
+fn sack(menge: i64) -> Value {
+    json!({"artikelnr": "S", "menge": menge, "ep_netto": 10})
+}
+
+#[test]
+fn a_kind_names_what_it_may_by_position_and_by_document_and_nothing_else() {
+    let server = Server::start();
+    for by_position in [true, false] {
+        let mill = Mill::with(&server, if by_position { "A" } else { "B" }, &[]);
+        for (own, typ, menge) in KINDS {
+            let allowed = MAY_NAME.iter().find(|(kind, _)| *kind == own).unwrap().1;
+            for (other, other_typ, other_menge) in KINDS {
+                let named = mill.post(other_typ, sack(other_menge));
+                let bezug = match by_position {
+                    true => json!({"bezug_position_id": position(named.is(201), 0)}),
+                    false => json!({"bezug_beleg_id": named.id()}),
+                };
+                let answer = mill.post(typ, super::and(sack(menge), bezug));
+                if allowed.contains(&other) {
+                    let shown = mill.get(&answer.id());
+                    assert_eq!(shown["positionen"][0]["bezug_beleg_id"], named.id(), "{own} {other}");
+                    let expected = if by_position { json!(position(&named.body, 0)) } else { Value::Null };
+                    assert_eq!(shown["positionen"][0]["bezug_position_id"], expected, "{own} {other}");
+                    assert_eq!(shown["vorgaenger_beleg_id"], named.id(), "{own} {other}");
+                } else {
+                    let field = if by_position { "bezug_position_id" } else { "bezug_beleg_id" };
+                    let refused = answer.refused(400, "BEZUG_PASST_NICHT");
+                    assert_eq!(refused["feld"], format!("items[0].{field}"), "{own} {other}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_that_does_not_fit_is_refused() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let delivery = mill.post("LS", sack(2));
+    let (id, line) = (delivery.id(), position(&delivery.body, 0));
+    let other = mill.post("LS", sack(2));
+    let foreign = mill.post_for("Kd2", "LS", sack(2));
+    let cancelled = mill.post("LS", sack(2));
+    mill.storno(&cancelled.id()).is(200);
+    let grain = json!({"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5});
+    let freight = mill.post("LS", grain.clone());
+    let cases = [
+        (json!({"bezug_position_id": line, "bezug_beleg_id": other.id()}), "BEZUG_PASST_NICHT"),
+        (json!({"bezug_position_id": position(&foreign.body, 0)}), "BEZUG_PASST_NICHT"),
+        (json!({"bezug_position_id": position(&cancelled.body, 0)}), "BEZUG_PASST_NICHT"),
+        (json!({"bezug_position_id": position(&freight.body, 0)}), "BEZUG_PASST_NICHT"),
+        (json!({"bezug_position_id": "00000000-0000-7000-8000-000000000001"}), "BELEG_NICHT_GEFUNDEN"),
+    ];
+    for (bezug, code) in cases {
+        let refused = mill.post("RE", super::and(sack(1), bezug.clone()));
+        assert_eq!(refused.refused(400, code)["feld"], "items[0].bezug_position_id", "{bezug}");
+    }
+    let both = json!({"bezug_position_id": line, "bezug_beleg_id": id});
+    mill.post("RE", super::and(sack(1), both)).is(201);
+    // "None" is an article, too, and what has none may name any invoice.
+    let of_freight = json!({"bezug_position_id": position(&freight.body, 0)});
+    mill.post("RE", super::and(grain.clone(), of_freight)).is(201);
+    let invoice = mill.post("RE", sack(1));
+    mill.post("RE", super::and(grain, json!({"bezug_position_id": position(&invoice.body, 0)}))).is(201);
+    // Another company's position is unknown.
+    let stranger = Mill::with(&server, "Fremd", &[]);
+    let refused = stranger.post("RE", super::and(sack(1), json!({"bezug_position_id": line})));
+    refused.refused(400, "BELEG_NICHT_GEFUNDEN");
+    // Neither itself nor its own document.
+    let order = mill.post("AU", sack(1));
+    let own = json!({"bezug_position_id": position(&order.body, 0)});
+    mill.put(&order.id(), super::and(sack(1), own)).refused(400, "BEZUG_PASST_NICHT");
+}
+
+#[test]
+fn a_name_whose_position_is_gone_is_shown_and_accepted_as_it_was() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let order = mill.post("AU", json!([sack(1), sack(2)]));
+    let line = position(&order.body, 1);
+    let named = super::and(sack(2), json!({"bezug_position_id": line}));
+    let delivery = mill.post("LS", named.clone());
+    let changed = mill.put(&order.id(), sack(1));
+    assert!(changed.hints("BEZUG_GELOEST").to_string().contains("LS-2026-00001"), "{}", changed.body);
+    assert_eq!(mill.get(&delivery.id())["positionen"][0]["bezug_position_id"], line);
+    mill.put(&delivery.id(), named.clone()).is(200);
+    mill.put(
+        &delivery.id(),
+        super::and(sack(2), json!({"bezug_beleg_id": order.id(), "bezug_position_id": line})),
+    )
+    .is(200);
+    assert_eq!(mill.get(&delivery.id())["positionen"][0]["bezug_position_id"], line);
+    mill.post("LS", named).refused(400, "BELEG_NICHT_GEFUNDEN");
+}
