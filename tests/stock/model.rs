@@ -239,15 +239,17 @@ impl Model {
     /// Whether an item may reference this document, which is live and of the same partner.
     pub fn can_take(&self, typ: Typ, item: &Item, number: u32) -> bool {
         let other = &self.documents[&number];
-        let has = |positive: bool| other.items.iter().any(|item| (item.quantity > 0) == positive);
-        let has_article = other.items.iter().any(|of| of.tracked == item.tracked);
+        let has = |positive: bool| {
+            let fits = |of: &Item| of.tracked == item.tracked && (of.quantity > 0) == positive;
+            other.items.iter().any(fits)
+        };
         let same = other.typ == typ;
-        match (item.quantity > 0, typ.delivers()) {
-            _ if item.deduction => !other.typ.delivers(),
-            (true, _) => has_article && !same,
-            (false, true) => has_article && (!same || has(true)),
-            (false, false) => has_article && has(same),
-        }
+        let fits = match (item.quantity > 0, typ.delivers()) {
+            (true, _) => !same && has(true),
+            (false, true) => has(true) || !same && has(false),
+            (false, false) => has(same),
+        };
+        fits || item.deduction && !other.typ.delivers()
     }
 
     /// Carries out an allowed operation; a refusal changes nothing.

@@ -18,7 +18,8 @@ impl Model {
                 return Err(NO_BATCH);
             }
             let is_wrong = |other: u32| {
-                !self.can_take(document.typ, item, other)
+                other == number
+                    || !self.can_take(document.typ, item, other)
                     || item.quantity < 0 && self.takes_back(other, number)
             };
             if item.refers.is_some_and(is_wrong) {
@@ -126,7 +127,7 @@ impl Model {
         let position = &self.positions[&pos];
         let is_other = |other: &Pos| {
             let of = &self.positions[other];
-            Some(other.document) == position.item.refers
+            Some(other.document) == self.named_by(pos)
                 && of.typ.delivers() != position.typ.delivers()
                 && of.item.tracked == position.item.tracked
                 && of.name.is_some()
@@ -284,6 +285,11 @@ impl Model {
         }
     }
 
+    /// The live document that a position names: one that was cancelled is named no more.
+    fn named_by(&self, pos: Pos) -> Option<u32> {
+        self.positions[&pos].item.refers.filter(|number| self.live(*number).is_some())
+    }
+
     /// Whether a position may match another: a referenced document restricts it to that document's positions. If
     /// the document has none of that kind, an item that takes back may match any.
     pub fn may(&self, pos: Pos, other: Pos) -> bool {
@@ -293,7 +299,7 @@ impl Model {
             let same_sign = |quantity: i64| (quantity > 0) == other.is_positive;
             same_typ && document.items.iter().any(|item| same_sign(item.quantity))
         };
-        let refers = self.positions[&pos].item.refers;
+        let refers = self.named_by(pos);
         refers.is_none_or(|number| number == other.document || (!pos.is_positive && !of_kind(number)))
     }
 
@@ -301,7 +307,7 @@ impl Model {
     pub fn reaches(&self, pos: Pos, other: Pos) -> bool {
         let [own, of] = [pos, other].map(|pos| &self.documents[&pos.document]);
         (!own.is_closed && !of.is_closed && own.is_old == of.is_old)
-            || self.positions[&pos].item.refers.is_some()
+            || self.named_by(pos).is_some()
             || self.breaks(Broken::AllReached)
     }
 
