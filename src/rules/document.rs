@@ -37,6 +37,18 @@ choice! {
 }
 
 choice! {
+    /// How two positions were tied (D38).
+    pub enum VerknuepfungArt {
+        /// A request named the position or its document.
+        Genannt = "genannt",
+        /// They met by exactly their quantity.
+        Genau = "genau",
+        /// They were met because nobody said otherwise.
+        Vorgeschlagen = "vorgeschlagen",
+    }
+}
+
+choice! {
     /// The profile in which the e-invoice is written (D24: `e_rechnung` of a kunde).
     #[derive(Default)]
     pub enum Profil {

@@ -239,10 +239,8 @@ impl Model {
     /// Whether an item may reference this document, which is live and of the same partner.
     pub fn can_take(&self, typ: Typ, item: &Item, number: u32) -> bool {
         let other = &self.documents[&number];
-        let has = |positive: bool| {
-            let fits = |of: &Item| of.tracked == item.tracked && (of.quantity > 0) == positive;
-            other.items.iter().any(fits)
-        };
+        let fits = |of: &Item, positive: bool| of.tracked == item.tracked && (of.quantity > 0) == positive;
+        let has = |positive: bool| other.items.iter().any(|of| fits(of, positive));
         let same = other.typ == typ;
         let fits = match (item.quantity > 0, typ.delivers()) {
             (true, _) => !same && has(true),

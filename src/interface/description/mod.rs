@@ -13,6 +13,7 @@ mod operation;
 mod shapes;
 pub mod vorlagen;
 mod woerter;
+mod woerter_belegfluss;
 mod woerter_buchhaltung;
 mod woerter_rohwaren;
 

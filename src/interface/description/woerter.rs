@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::woerter_belegfluss as belegfluss;
 use super::woerter_buchhaltung as buchhaltung;
 use super::woerter_rohwaren as rohwaren;
 
@@ -22,7 +23,8 @@ pub fn explain(name: &str, shape: &mut Value) {
     }
 }
 
-pub const TABLES: [&[(&str, &str)]; 3] = [WOERTER, rohwaren::WOERTER, buchhaltung::WOERTER];
+pub const TABLES: [&[(&str, &str)]; 4] =
+    [WOERTER, rohwaren::WOERTER, buchhaltung::WOERTER, belegfluss::WOERTER];
 
 /// The meaning of a field in this schema alone.
 pub fn own(shape: &str, field: &str) -> Option<&'static str> {
@@ -385,7 +387,6 @@ const WOERTER: &[(&str, &str)] = &[
         "gegenbelege",
         "Was die Position getroffen hat, gleich wer es gewählt hat: zur Lieferung die Rechnung, zur Rechnung die Gutschrift.",
     ),
-    ("Gegenbeleg.menge", "In der Einheit des Artikels."),
     (
         "vorgaenger_beleg_id",
         "Woraus der Beleg entstand: zum Auftrag das Angebot. Ein Beleg desselben Partners.",

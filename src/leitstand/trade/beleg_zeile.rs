@@ -39,14 +39,14 @@ pub fn row(request: &PageRequest, db: &Snapshot<'_>, row: &Row<'_>) -> Result<Ma
     let artikel = entwurf::artikel(request, &db.tx, at)?;
     let artikel = artikel.as_deref();
     let text = |of: &str, label: &str| field(request, &name(at, of), label, "text", "", "off");
-    let hidden = [BOUND[0], BOUND[1], OF_ARTIKEL, "position"].map(|of| name(at, of));
-    let is_weighed = request.filled(&hidden[1]).is_some();
+    let hidden = BOUND.into_iter().chain([OF_ARTIKEL, "position"]).map(|of| name(at, of));
+    let is_weighed = request.filled(&name(at, "wiegung_id")).is_some();
     let has_more = ["bezeichnung", "mwst_satz"].iter().any(|of| request.filled(&name(at, of)).is_some());
     Ok(html! {
         fieldset.row id=(format!("position-{at}")) {
             legend { "Position " (at + 1) }
-            @for name in &hidden {
-                @if let Some(value) = request.filled(name) { input type="hidden" name=(name) value=(value); }
+            @for name in hidden {
+                @if let Some(value) = request.filled(&name) { input type="hidden" name=(name) value=(value); }
             }
             div.wide { (text(ARTIKEL, "Artikel")) (article_meant(request, db, at, artikel)?) }
             (text("menge", if is_weighed { "Menge (leer: wie gewogen)" } else { "Menge" }))

@@ -110,7 +110,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
                 @if beleg.status == BelegStatus::Abgeschlossen {
                     a.button href=(format!("{here}/erledigen")) { "Erledigt" }
                 }
-                @for (query, words) in next_documents(&beleg) {
+                @for (query, words) in next_documents(db, &beleg)? {
                     a.button href=(request.of_firma(&format!("belege/neu?aus={}&{query}", beleg.id))) { (words) }
                 }
                 @if !is_cancelled && beleg.storno_von_beleg_id.is_none() {
@@ -129,12 +129,12 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &beleg.beleg_nummer, body))
 }
 
-/// The documents that may follow a valid one: the query of each form, and its label.
-fn next_documents(beleg: &Beleg) -> &'static [(&'static str, &'static str)] {
+/// The documents for which something is left of a valid one: the query of each form, and its label.
+fn next_documents(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Vec<(&'static str, &'static str)>> {
     if beleg.status == BelegStatus::Storniert || beleg.storno_von_beleg_id.is_some() {
-        return &[];
+        return Ok(Vec::new());
     }
-    match (beleg.beleg_typ, beleg.ist_gutschrift) {
+    let next: &[_] = match (beleg.beleg_typ, beleg.ist_gutschrift) {
         (BelegTyp::An, _) => &[("typ=AU", "Auftrag daraus"), ("typ=LS", "Lieferschein daraus")],
         (BelegTyp::Au, _) => &[("typ=LS", "Lieferschein daraus"), ("typ=RE", "Rechnung daraus")],
         (BelegTyp::Ls, _) => &[("typ=RE", "Rechnung daraus")],
@@ -148,7 +148,12 @@ fn next_documents(beleg: &Beleg) -> &'static [(&'static str, &'static str)] {
         }
         (BelegTyp::Er, false) => &[("typ=ER&art=korrektur", "Gutschrift dazu")],
         _ => &[],
-    }
+    };
+    let positions = beleg.positionen.as_deref().unwrap_or_default();
+    let (typ, takes_back) = (beleg.beleg_typ.gegenstueck(), beleg.beleg_typ.ist_rechnung());
+    let typ = typ.filter(|_| !takes_back).unwrap_or(beleg.beleg_typ);
+    let left = belege::left_for(&db.tx, beleg, positions, typ, takes_back)?;
+    Ok(if belege::is_left(&left) { next.to_vec() } else { Vec::new() })
 }
 
 fn missing_of(beleg: &Beleg, papiere: &Papiere) -> Markup {

@@ -16,9 +16,10 @@ use crate::master::artikel::{self, Artikel};
 use crate::master::kunden::{self, Kunde};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
+use crate::platform::http::wire::FromJson;
 use crate::rules::error::{Code, Message, Refusal};
 use crate::rules::verweis::parse_uuid;
-use crate::trade::belege::{Beleg, BelegPosition};
+use crate::trade::belege::{Beleg, BelegPosition, NewItem};
 
 /// Most positions of a form.
 pub const ROWS_MAX: usize = 100;
@@ -31,10 +32,10 @@ const FILLED: [&str; 4] = [ARTIKEL, "bezeichnung", "menge", "ep_netto"];
 
 /// Fields that bind a row to the goods of another document or a weighing; they count only while the row has
 /// its original article.
-pub const BOUND: [&str; 2] = ["bezug_beleg_id", "wiegung_id"];
+pub const BOUND: [&str; 3] = ["bezug_beleg_id", "bezug_position_id", "wiegung_id"];
 pub const OF_ARTIKEL: &str = "von_artikel";
 
-const ITEM_TEXTS: [&str; 8] = [
+const ITEM_TEXTS: [&str; 9] = [
     "einheit",
     "bezeichnung",
     "charge_id",
@@ -42,6 +43,7 @@ const ITEM_TEXTS: [&str; 8] = [
     "mhd",
     "kontrakt_position_id",
     "bezug_beleg_id",
+    "bezug_position_id",
     "wiegung_id",
 ];
 const ITEM_NUMBERS: [&str; 4] = ["menge", "ep_netto", "rabatt_prozent", "mwst_satz"];
@@ -162,23 +164,32 @@ fn item(request: &PageRequest, tx: &Tx<'_>, at: usize, stored: Option<&Beleg>) -
         item.remove("steuer_kategorie");
     }
     item.insert("artikel_id".to_owned(), json!(artikel_id));
-    let is_of_another =
-        parse_uuid(request.field(&name(at, OF_ARTIKEL))).is_some_and(|of| Some(of) != artikel_id);
     for field in ITEM_TEXTS.into_iter().chain(ITEM_NUMBERS) {
         let name = name(at, field);
-        if request.is_sent(&name) && !(is_of_another && BOUND.contains(&field)) {
+        if request.is_sent(&name) && !is_of_another(request, at, field, artikel_id) {
             item.insert(field.to_owned(), value(request, &name, ITEM_NUMBERS.contains(&field)));
         }
     }
     Ok(Value::Object(item))
 }
 
-/// Rebuilds a position as its request may have named it. A batch that nobody named is left out, so that it is
+/// Whether a field binds a row to goods of another article than it has now. What was bound without an article, such as
+/// freight, stays without one; a weighing may get its article here.
+fn is_of_another(request: &PageRequest, at: usize, field: &str, artikel: Option<Uuid>) -> bool {
+    BOUND.contains(&field)
+        && match parse_uuid(request.field(&name(at, OF_ARTIKEL))) {
+            Some(of) => Some(of) != artikel,
+            None => field != "wiegung_id" && artikel.is_some(),
+        }
+}
+
+/// Rebuilds a position as its request may have named it, with the fields that a request has. A batch that nobody named is left out, so that it is
 /// chosen again.
 fn as_sent(position: &BelegPosition) -> Result<Map<String, Value>> {
     let Value::Object(mut item) = serde_json::to_value(position)? else {
         return Err(Failure::Broken("a position is no object".into()));
     };
+    item.retain(|field, _| NewItem::FIELDS.contains(&field.as_str()));
     if !position.charge_gesendet {
         item.remove("charge_id");
     }

@@ -82,6 +82,7 @@ fn of_position(position: &BelegPosition) -> Vec<(&'static str, String)> {
         ("fremde_charge_nr", or_blank(&position.fremde_charge_nr)),
         ("mhd", optional(position.mhd, |day| day.0.to_string())),
         ("bezug_beleg_id", id(position.bezug_beleg_id)),
+        ("bezug_position_id", id(position.bezug_position_id)),
         ("wiegung_id", id(position.wiegung_id)),
         (OF_ARTIKEL, id(position.artikel_id)),
     ];
@@ -126,50 +127,24 @@ pub fn of_query(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp) -> Resu
     Ok(fields.into_iter().chain(today).collect())
 }
 
-/// The fields of a document that follows another: its goods without a counterpart, bound to it if both move
-/// the same goods; or, with negative quantities, the reversal of an invoice.
+/// The fields of a document that follows another: what is left of each of its positions, bound to it, so that the rest
+/// is taken over from there (D38); with negative quantities, the reversal of an invoice.
 fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Result<Fields> {
     let takes_back = request.param("art") == KORREKTUR;
-    let is_bound = takes_back || former.beleg_typ.gegenstueck() == Some(typ);
+    let positions = former.positionen.as_deref().unwrap_or_default();
+    let left = belege::left_for(&db.tx, former, positions, typ, takes_back)?;
     let mut fields = of_partner(db, former.kunde_id)?;
     fields.push(("vorgaenger_beleg_id".to_owned(), former.id.to_string()));
-    let left = former
-        .positionen
-        .iter()
-        .flatten()
-        .filter_map(|position| Some((position, left(position, typ, takes_back)?)));
+    let left = positions.iter().filter_map(|position| Some((position, *left.get(&position.position)?)));
+    let left = left.filter(|(position, left)| !left.is_zero() && !position.menge.is_negative());
     for (at, (position, menge)) in left.enumerate() {
-        let has_artikel = position.artikel_id.is_some();
-        // A reversal takes price, discount and rate from the invoice, unless it has the article at others, too.
-        let is_alone = takes_back && has_artikel && former.bills_alike(position);
-        let has_own_terms = !is_alone;
-        let price = if position.ep_netto.is_zero() { String::new() } else { plain_price(position.ep_netto) };
-        let satz = if takes_back { plain(position.mwst_satz) } else { rate(position) };
-        let terms = [("ep_netto", price), ("rabatt_prozent", discount(position)), ("mwst_satz", satz)];
-        let of = optional(position.artikel_id, |id| id.to_string());
-        let bezug = [("bezug_beleg_id", former.id.to_string()), (OF_ARTIKEL, of)];
-        let terms = terms.into_iter().filter(|_| has_own_terms);
-        let more = terms.chain(bezug.into_iter().filter(|_| is_bound && has_artikel));
         fields.extend(of_artikel(db, at, position)?);
-        let goods = in_row(position, menge).into_iter();
-        fields.extend(goods.chain(more).map(|(field, value)| (name(at, field), value)));
+        let of = optional(position.artikel_id, |id| id.to_string());
+        let bound = [("bezug_position_id", position.id.to_string()), (OF_ARTIKEL, of)];
+        let goods = in_row(position, if takes_back { -menge } else { menge });
+        fields.extend(goods.into_iter().chain(bound).map(|(field, value)| (name(at, field), value)));
     }
     Ok(fields)
-}
-
-/// The quantity of a position that is left for a document of this type, in the unit of the position; `None`
-/// if nothing is. If that unit is not the article's, a partly met position is offered whole.
-fn left(position: &BelegPosition, typ: BelegTyp, takes_back: bool) -> Option<Quantity> {
-    let mut met =
-        position.gegenbelege.iter().flatten().filter(|met| met.beleg_typ == typ).map(|met| met.menge);
-    let met = met.try_fold(Quantity::ZERO, Quantity::plus).ok()?;
-    let is_own_unit = position.lager_menge == Some(position.menge);
-    let left = match position.lager_menge {
-        Some(whole) if whole == met => return None,
-        Some(_) if is_own_unit => position.menge.minus(met).ok()?,
-        _ => position.menge,
-    };
-    Some(if takes_back { -left } else { left })
 }
 
 fn of_weighing(db: &Snapshot<'_>, id: Uuid) -> Result<Fields> {

@@ -8,7 +8,7 @@ use super::einlesen::{self, Datei};
 use super::lifecycle::{self, change, verlauf};
 use super::model::{Beleg, BelegPdf, StatusBestaetigung};
 use super::out::{ausfertigung, dokumente, pdf};
-use super::sql;
+use super::{fluss, sql};
 use crate::goods::waage::Storno;
 use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
@@ -39,7 +39,7 @@ pub fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 
 /// Returns a document with its positions.
 pub fn with_positions(tx: &Tx<'_>, id: Uuid) -> Result<Beleg> {
-    sql::with_positions(tx, found(tx, id)?)
+    fluss::with_positions(tx, found(tx, id)?)
 }
 pub fn get_pdf(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let beleg = found(tx, call.id(WHAT)?)?;

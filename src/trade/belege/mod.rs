@@ -29,6 +29,7 @@ mod sql;
 pub use checks::CHECKS;
 pub use create::wareneingang::{Geliefert, bill, delivered, is_live, receive, tax_of_delivery};
 pub use eingabe::{Auswahl, NewBeleg, NewItem};
+pub use fluss::{is_left, left_for};
 pub use handlers::{found, with_positions};
 pub use lager::open_of;
 pub use lifecycle::abrechnung::update_receipts;

@@ -10,7 +10,7 @@ use crate::platform::db::columns::Json;
 use crate::platform::db::record::record;
 use crate::platform::failure::Result;
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart};
+use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart, VerknuepfungArt};
 use crate::rules::error::{Code, Hints, Message};
 use crate::rules::field::said;
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
@@ -153,15 +153,6 @@ pub fn ist_gutschrift(typ: BelegTyp, netto: Money, storno_von: Option<Uuid>) -> 
 }
 
 impl Beleg {
-    /// Whether all its positions of an article have the price, discount and tax of this one, in its unit.
-    pub fn bills_alike(&self, one: &BelegPosition) -> bool {
-        let price = |of: &BelegPosition| (of.ep_netto, of.rabatt_prozent, of.einheit.clone());
-        let terms = |of: &BelegPosition| (price(of), of.mwst_satz, of.steuer_kategorie);
-        let same_article =
-            self.positionen.iter().flatten().filter(|other| other.artikel_id == one.artikel_id);
-        same_article.into_iter().all(|other| terms(other) == terms(one))
-    }
-
     /// Whether it is an ER that the company writes for its supplier (D24).
     pub fn is_written_for_supplier(&self) -> bool {
         self.rechnungsart == Some(Rechnungsart::Gutschrift)
@@ -265,17 +256,48 @@ record! {
         /// document.
         #[serde(skip_serializing_if = "Option::is_none")]
         gegenbelege: Option<Vec<Gegenbeleg>> = { None },
+        /// The positions that it comes from or takes back (D38); only in the answer about a single document.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        vorgaenger: Option<Vec<Verknuepfung>> = { None },
+        /// The positions that come from it or take it back, likewise.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        nachfolger: Option<Vec<Verknuepfung>> = { None },
+        /// What is left of it for what comes next, in its unit: of AN, AU, BS, LS, EL for documents made from it, of RE
+        /// and ER for credits; null of what takes back. Likewise.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        offen: Option<Option<Quantity>> = { None },
     }
 }
 
-/// A document that a position is paired with: the invoice of a delivery, the credit of an invoice (D8).
+/// A position that a position is paired with: the invoice of a delivery, the credit of an invoice (D8).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gegenbeleg {
     pub beleg_id: Uuid,
     pub beleg_nummer: String,
     pub beleg_typ: BelegTyp,
+    /// Absent in a history, which knows the document alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<i64>,
     /// Positive, in the article's unit.
     pub menge: Quantity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub art: Option<VerknuepfungArt>,
+}
+
+/// A position of another document that a position comes from, or that comes from it (D38).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "BelegVerknuepfung")]
+pub struct Verknuepfung {
+    pub beleg_id: Uuid,
+    pub beleg_nummer: String,
+    pub beleg_typ: BelegTyp,
+    pub position_id: Uuid,
+    pub position: i64,
+    /// Positive, in the unit of the position that shows it.
+    pub menge: Quantity,
+    pub art: VerknuepfungArt,
 }
 
 impl BelegPosition {
@@ -290,8 +312,10 @@ impl BelegPosition {
 
 impl From<BelegPosition> for PositionBestaetigung {
     fn from(position: BelegPosition) -> PositionBestaetigung {
-        let BelegPosition { id, position, gegenbelege, .. } = position;
-        PositionBestaetigung { id, position, gegenbelege: gegenbelege.unwrap_or_default() }
+        let BelegPosition { id, position, gegenbelege, vorgaenger, nachfolger, offen, .. } = position;
+        let (gegenbelege, vorgaenger) = (gegenbelege.unwrap_or_default(), vorgaenger.unwrap_or_default());
+        let (nachfolger, offen) = (nachfolger.unwrap_or_default(), offen.flatten());
+        PositionBestaetigung { id, position, gegenbelege, vorgaenger, nachfolger, offen }
     }
 }
 
@@ -314,6 +338,10 @@ pub struct PositionBestaetigung {
     pub id: Uuid,
     pub position: i64,
     pub gegenbelege: Vec<Gegenbeleg>,
+    pub vorgaenger: Vec<Verknuepfung>,
+    pub nachfolger: Vec<Verknuepfung>,
+    /// null of what takes back.
+    pub offen: Option<Quantity>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -6,7 +6,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::eingabe::Auswahl;
-use super::model::{Beleg, BelegPosition, Gegenbeleg, Kettenglied};
+use super::model::{Beleg, BelegPosition, Kettenglied};
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
 use crate::platform::db::record::{Part, record};
 use crate::platform::db::seals::retention::Retention;
@@ -14,7 +14,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::PageOf;
 use crate::rules::day::{Day, Instant};
-use crate::rules::document::{BelegTyp, Lagerrolle};
+use crate::rules::document::BelegTyp;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::searchable;
@@ -172,14 +172,8 @@ pub fn record_version(tx: &WriteTx<'_>, beleg: Uuid, version: i64) -> Result<()>
     tx.update("beleg", beleg, named_params! {":version": version, ":geaendert_am": tx.now()})
 }
 
-pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
-    let mut positionen = positions(tx, beleg.id)?;
-    add_gegenbelege(tx, &beleg, &mut positionen)?;
-    let (vorgaenger, nachfolger) = (vorgaenger(tx, &beleg)?, Some(nachfolger(tx, beleg.id)?));
-    Ok(Beleg { positionen: Some(positionen), vorgaenger, nachfolger, ..beleg })
-}
-
-fn vorgaenger(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Kettenglied>> {
+/// Returns the document that a document was made from.
+pub fn vorgaenger(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Kettenglied>> {
     let Some(id) = beleg.vorgaenger_beleg_id else { return Ok(None) };
     let statement =
         format!("select {} from beleg b where b.tenant_id = :tenant and b.id = :id", Kettenglied::COLUMNS);
@@ -190,57 +184,13 @@ fn vorgaenger(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Kettenglied>> {
 const NACHFOLGER_SHOWN_MAX: i64 = 100;
 
 /// Lists the documents made from a document, oldest first.
-fn nachfolger(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Kettenglied>> {
+pub fn nachfolger(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Kettenglied>> {
     let statement = format!(
         "select {} from beleg b where b.tenant_id = :tenant and b.vorgaenger_beleg_id = :id
          order by b.id limit {NACHFOLGER_SHOWN_MAX}",
         Kettenglied::COLUMNS
     );
     tx.all(&statement, named_params! {":id": beleg}, Kettenglied::read)
-}
-
-/// Adds to the positions of a document what they are paired with (D8).
-pub fn add_gegenbelege(tx: &Tx<'_>, beleg: &Beleg, positions: &mut [BelegPosition]) -> Result<()> {
-    let mut met = match beleg.beleg_typ.lagerrolle() {
-        Lagerrolle::Keine => BTreeMap::new(),
-        Lagerrolle::Lieferung => gegenbelege(tx, beleg.id, ["lieferung", "rueckgabe"])?,
-        Lagerrolle::Rechnung => gegenbelege(tx, beleg.id, ["rechnung", "gutschrift"])?,
-    };
-    for position in positions {
-        position.gegenbelege = Some(met.remove(&position.position).unwrap_or_default());
-    }
-    Ok(())
-}
-
-/// Returns the documents paired with a document's positions in its roles, by position number; oldest document
-/// first.
-fn gegenbelege(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<BTreeMap<i64, Vec<Gegenbeleg>>> {
-    let others = ["lieferung", "rechnung", "rueckgabe", "gutschrift"];
-    let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (own, other)));
-    let met = pairs.filter(|(own, other)| own != other).map(|(own, other)| {
-        format!(
-            "select {own}_position as position, {other}_id as beleg, menge from lager_paar
-             where tenant_id = :tenant and {own}_id = :beleg and {other}_id is not null"
-        )
-    });
-    let statement = format!(
-        "select l.position, b.id, b.beleg_nummer, b.beleg_typ, sum(l.menge) from ({}) l
-           join beleg b on b.tenant_id = :tenant and b.id = l.beleg
-         group by l.position, b.id order by l.position, b.id",
-        met.collect::<Vec<_>>().join(" union all ")
-    );
-    let mut found: BTreeMap<i64, Vec<Gegenbeleg>> = BTreeMap::new();
-    tx.each(&statement, named_params! {":beleg": beleg}, |row| {
-        let gegenbeleg = Gegenbeleg {
-            beleg_id: row.get(1)?,
-            beleg_nummer: row.get(2)?,
-            beleg_typ: row.get(3)?,
-            menge: row.get(4)?,
-        };
-        found.entry(row.get(0)?).or_default().push(gegenbeleg);
-        Ok(())
-    })?;
-    Ok(found)
 }
 
 /// Returns the document of a position and its number there.

@@ -2,7 +2,9 @@
 
 mod ids;
 mod names;
+mod pages;
 mod takeover;
+mod ties;
 
 use serde_json::{Value, json};
 

@@ -142,6 +142,16 @@ pub fn sell(menge: i64, charge: &str) -> Value {
     json!({"artikelnr": "W", "menge": menge, "charge_id": charge})
 }
 
+/// A document without the ties of its positions, which a history leaves out.
+pub fn without_ties(mut document: Value) -> Value {
+    for position in document["positionen"].as_array_mut().unwrap() {
+        for field in ["vorgaenger", "nachfolger", "offen"] {
+            position.as_object_mut().unwrap().remove(field).unwrap_or_else(|| panic!("{field}"));
+        }
+    }
+    document
+}
+
 /// An object with further fields.
 pub fn and(mut base: Value, more: Value) -> Value {
     base.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -159,8 +159,8 @@ pub fn book(
         sql::update(tx, &beleg)?;
     }
     uebernahme::hint_other_tax(&positions, hints);
+    fluss::add_ties(tx, &beleg, &mut positions, withdrawn.is_none() && !has_met)?;
     if has_met {
-        sql::add_gegenbelege(tx, &beleg, &mut positions)?;
         satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
     }
     hint_contracts(tx, &beleg, &positions, source, hints)?;
@@ -170,8 +170,7 @@ pub fn book(
 
 /// Whether a document may bill deliveries.
 fn bills_deliveries(beleg: &Beleg, positions: &[BelegPosition], has_met: bool) -> bool {
-    let names_another = || positions.iter().any(|position| position.bezug_beleg_id.is_some());
-    beleg.beleg_typ.ist_rechnung() && (has_met || names_another())
+    beleg.beleg_typ.ist_rechnung() && (has_met || uebernahme::names_any(positions))
 }
 
 pub struct Prepared {
@@ -317,7 +316,7 @@ fn repeated(tx: &Tx<'_>, existing: Beleg, new: &NewBeleg, hinweise: Hints) -> Re
         Some(digest) => digest != digest_of_repeat(tx, new)?,
         None => true,
     };
-    let record = sql::with_positions(tx, existing)?;
+    let record = fluss::with_positions(tx, existing)?;
     let nummer = record.beleg_nummer.clone();
     Ok(Wiederholt::of(record, &nummer, inhalt_abweichend, hinweise))
 }

@@ -51,6 +51,10 @@ impl Taken {
     }
 }
 
+pub fn names_any(positions: &[BelegPosition]) -> bool {
+    positions.iter().any(|position| position.bezug_beleg_id.is_some())
+}
+
 /// A document that says nothing of what it was made from follows the one that its positions name, if it is only one.
 pub fn with_predecessor(beleg: Beleg, positions: &[BelegPosition]) -> Beleg {
     let mut named = positions.iter().filter_map(|position| position.bezug_beleg_id);

@@ -18,7 +18,7 @@ use crate::rules::unit::Conversion;
 use crate::rules::verweis::Verweis;
 use crate::trade::belege::eingabe::{NewBeleg, NewItem};
 use crate::trade::belege::model::{Beleg, BelegPosition, Source};
-use crate::trade::belege::{create, lager, sql};
+use crate::trade::belege::{create, fluss, lager, sql};
 
 /// Books received goods by one EL; returns the document with its position, and the movements. Refusals and
 /// hints name fields of the request that brought the goods.
@@ -37,7 +37,7 @@ pub fn receive(
         ..NewBeleg::default()
     };
     let (beleg, bewegungen) = create::add(tx, &new, Source::Fields, hints)?;
-    Ok((sql::with_positions(tx, beleg)?, bewegungen))
+    Ok((fluss::with_positions(tx, beleg)?, bewegungen))
 }
 
 /// The quantity of an article that a purchase delivery brought.

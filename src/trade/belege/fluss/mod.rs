@@ -1,16 +1,20 @@
 //! The flow of documents by position: what may name what, what is left of it, and the names over which no goods are
 //! paired (D38).
 
+mod left;
 mod name;
 mod sql;
+mod ties;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use uuid::Uuid;
 
+pub use left::{Left, allocated, left, take};
 pub use name::{Next, may_name};
 pub use sql::invoiced;
+pub use ties::{add_ties, is_left, left_for, with_positions};
 
 use super::model::{Beleg, BelegPosition};
 use super::sql::{NamedPosition, find, named_positions};
@@ -18,68 +22,6 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::document::Lagerrolle;
 use crate::rules::error::{HintCode, Hints};
-use crate::rules::fixed::{Quantity, sums};
-
-/// What is left of each position of a document, by its number.
-pub type Left = BTreeMap<i64, Quantity>;
-
-/// Returns what is left of each position of a document for an item that does this with it, never below 0. What the
-/// document `except` has of it counts as left: it is being written again.
-pub fn left(
-    tx: &Tx<'_>,
-    beleg: &Beleg,
-    positions: &[NamedPosition],
-    next: Next,
-    except: Uuid,
-) -> Result<Left> {
-    let paired = match beleg.beleg_typ.lagerrolle() {
-        Lagerrolle::Keine => Vec::new(),
-        Lagerrolle::Lieferung => sql::paired(tx, beleg.id, ["lieferung", "rueckgabe"], next, except)?,
-        Lagerrolle::Rechnung => sql::paired(tx, beleg.id, ["rechnung", "gutschrift"], next, except)?,
-    };
-    let taken = sums(paired.into_iter().chain(sql::named(tx, beleg.id, next, except)?))?;
-    let rest = |position: &NamedPosition| {
-        let taken = taken.get(&position.position).copied().unwrap_or_default();
-        Ok((position.position, position.menge.abs().minus(taken)?.max(Quantity::ZERO)))
-    };
-    positions.iter().map(rest).collect()
-}
-
-/// Divides a quantity among positions, each with what is left of it: the first of which exactly that is left, else one
-/// after the other; the last takes what is too much. Of nothing left all goes to the first.
-pub fn allocated<'p>(
-    positions: &[&'p NamedPosition],
-    left: &Left,
-    menge: Quantity,
-) -> Result<Vec<(&'p NamedPosition, Quantity)>> {
-    let left_of = |position: &NamedPosition| left.get(&position.position).copied().unwrap_or_default();
-    if let Some(exact) = positions.iter().find(|position| left_of(position) == menge) {
-        return Ok(vec![(exact, menge)]);
-    }
-    let (mut parts, mut rest) = (Vec::new(), menge);
-    for position in positions {
-        let part = left_of(position).min(rest);
-        if !part.is_zero() {
-            parts.push((*position, part));
-            rest = rest.minus(part)?;
-        }
-    }
-    if rest.is_zero() {
-        return Ok(parts);
-    }
-    match parts.last_mut() {
-        Some((_, last)) => *last = last.plus(rest)?,
-        None => parts.extend(positions.first().map(|first| (*first, rest))),
-    }
-    Ok(parts)
-}
-
-/// Takes a part of what is left of a position.
-pub fn take(left: &mut Left, position: &NamedPosition, part: Quantity) -> Result<()> {
-    let rest = left.entry(position.position).or_default();
-    *rest = rest.minus(part)?.max(Quantity::ZERO);
-    Ok(())
-}
 
 /// A document that positions name, with its positions, and what is left of them for what these do with it.
 struct Named {

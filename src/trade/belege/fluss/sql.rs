@@ -1,11 +1,12 @@
 //! SQL statements for the flow of documents.
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::name::Next;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
+use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Quantity;
 use crate::trade::belege::sql::{NamedPosition, named_positions, number_and_type};
 
@@ -127,4 +128,99 @@ pub fn invoiced(
         return Ok(Some((number_and_type(tx, beleg)?.0, line)));
     }
     Ok(None)
+}
+
+/// Another position that one of a document is tied to.
+#[derive(Debug, Clone)]
+pub struct Tie {
+    pub own_position: i64,
+    pub beleg_id: Uuid,
+    pub beleg_nummer: String,
+    pub beleg_typ: BelegTyp,
+    pub status: BelegStatus,
+    pub position_id: Uuid,
+    pub position: i64,
+    /// In the unit of the article; without an article in that of what is named.
+    pub menge: Quantity,
+    /// All that the other position says, in the same unit.
+    pub whole: Quantity,
+    /// Whether the own position names the other one, and whether that names the own one.
+    pub is_named: bool,
+    pub names_own: bool,
+    pub is_paired: bool,
+}
+
+impl Tie {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Tie> {
+        Ok(Tie {
+            own_position: row.get(0)?,
+            beleg_id: row.get(1)?,
+            beleg_nummer: row.get(2)?,
+            beleg_typ: row.get(3)?,
+            status: row.get(4)?,
+            position_id: row.get(5)?,
+            position: row.get(6)?,
+            menge: row.get(7)?,
+            whole: row.get(8)?,
+            is_named: row.get(9)?,
+            names_own: row.get(10)?,
+            is_paired: row.get(11)?,
+        })
+    }
+}
+
+/// Whether the position `who` names the position `whom` or its document.
+fn names(who: &str, whom: &str) -> String {
+    format!(
+        "coalesce({who}.bezug_beleg_id = {whom}.beleg_id
+           and ({who}.bezug_position_id is null or {who}.bezug_position_id = {whom}.id), 0)"
+    )
+}
+
+/// Returns the positions that share goods with those of a document in its roles; oldest document first.
+pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>> {
+    let others = ["lieferung", "rechnung", "rueckgabe", "gutschrift"];
+    let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (own, other)));
+    let met = pairs.filter(|(own, other)| own != other).map(|(own, other)| {
+        format!(
+            "select {own}_position as eigene, {other}_id as beleg, {other}_position as position, menge from lager_paar
+             where tenant_id = :tenant and {own}_id = :beleg and {other}_id is not null"
+        )
+    });
+    let statement = format!(
+        "select l.eigene, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, sum(l.menge),
+           abs(p.lager_menge), {}, {}, 1
+         from ({}) l
+           join beleg b on b.tenant_id = :tenant and b.id = l.beleg
+           join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.beleg and p.position = l.position
+           join beleg_position o on o.tenant_id = :tenant and o.beleg_id = :beleg and o.position = l.eigene
+         group by l.eigene, b.id, p.position order by l.eigene, b.id, p.position",
+        names("o", "p"),
+        names("p", "o"),
+        met.collect::<Vec<_>>().join(" union all ")
+    );
+    tx.all(&statement, named_params! {":beleg": beleg}, Tie::read)
+}
+
+/// Returns the positions of live documents that name those of a document, or are named by them, without goods being
+/// paired over it.
+pub fn named_with(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Tie>> {
+    let statement =
+        "select o.position, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, f.menge,
+          abs(coalesce(p.lager_menge, p.menge)), 1, 0, 0
+        from beleg_fluss f
+          join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.position_id
+          join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.von_position_id
+          join beleg b on b.tenant_id = f.tenant_id and b.id = f.von_beleg_id and b.status <> 'storniert'
+        where f.tenant_id = :tenant and f.beleg_id = :beleg
+        union all
+        select o.position, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, f.menge,
+          abs(coalesce(p.lager_menge, p.menge)), 0, 1, 0
+        from beleg_fluss f
+          join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.von_position_id
+          join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
+          join beleg b on b.tenant_id = f.tenant_id and b.id = f.beleg_id
+        where f.tenant_id = :tenant and f.von_beleg_id = :beleg
+        order by 1, 2, 7";
+    tx.all(statement, named_params! {":beleg": beleg}, Tie::read)
 }

@@ -120,7 +120,8 @@ fn before(
         let PairingFact::Met(beleg_id) = *fact else { continue };
         let (beleg_nummer, beleg_typ) = belege::sql::number_and_type(tx, beleg_id)?;
         let menge = met.get(&beleg_id).copied().unwrap_or_default().minus(*more)?;
-        before.push(Gegenbeleg { beleg_id, beleg_nummer, beleg_typ, menge });
+        let (position_id, position, art) = (None, None, None);
+        before.push(Gegenbeleg { beleg_id, beleg_nummer, beleg_typ, position_id, position, menge, art });
     }
     Ok(before)
 }

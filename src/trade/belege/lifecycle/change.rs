@@ -79,7 +79,7 @@ fn with_old_pairs(
 ) -> Result<(Beleg, Vec<BelegPosition>, Vec<Bewegung>)> {
     satzdatum::hint_invoices_keep_rates(tx, &new, kunde, einstellungen, hints)?;
     steuerausweis::hint_doubtful(tx, &new, kunde, &positions, hints)?;
-    sql::add_gegenbelege(tx, &new, &mut positions)?;
+    fluss::add_ties(tx, &new, &mut positions, false)?;
     Ok((new, positions, Vec::new()))
 }
 

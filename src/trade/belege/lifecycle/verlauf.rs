@@ -17,10 +17,10 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::{Listing, Records};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegAktion;
+use crate::trade::belege::fluss;
 use crate::trade::belege::model::{Beleg, Verlaufseintrag};
 use crate::trade::belege::out::nachweis;
 use crate::trade::belege::out::packen::{deflated, inflated};
-use crate::trade::belege::sql;
 
 const LIST: ListSql<'_> = ListSql {
     columns: "v.version, v.am, v.key_id, v.aktion, v.beleg,
@@ -38,7 +38,12 @@ const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Stores the current version of a document before a change.
 pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
-    write_version(tx, &sql::with_positions(tx, beleg.clone())?, aktion)
+    let mut beleg = fluss::with_positions(tx, beleg.clone())?;
+    // The history keeps what was met: ties by position are those of today.
+    for position in beleg.positionen.iter_mut().flatten() {
+        (position.vorgaenger, position.nachfolger, position.offen) = (None, None, None);
+    }
+    write_version(tx, &beleg, aktion)
 }
 
 /// Stores a version of a document that already has its positions.
