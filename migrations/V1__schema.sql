@@ -1721,16 +1721,22 @@ create table lager_offen (
   kunde_id   blob not null,
   beleg_typ  text not null references belegtyp (lagertyp),
   artikel_id blob not null,
-  ist_genannt integer not null,                    -- apart, so that who names a batch walks over no other
+  -- Apart, so that who names a batch walks over no other, and what is untouched comes first (D38): 1 where the position
+  -- named a batch, and 2 more where part of it has been met or taken back.
+  fach       integer not null check (fach between 0 and 3),
   beleg_id   blob not null,
   position   integer not null,
   nr         integer not null,                     -- goods of one position are met in the order in which they were moved
   charge_id  blob,                                 -- null: article without batches
   genannt_id blob,                                 -- the batch that the position named; an inherited one is not named
   menge      integer not null check (menge > 0),   -- in the article's unit
-  primary key (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr),
-  check (ist_genannt = (genannt_id is not null))
+  gesamt     integer not null check (gesamt >= menge), -- all of the position that is open
+  primary key (tenant_id, kunde_id, beleg_typ, artikel_id, fach, beleg_id, position, nr),
+  check (fach % 2 = (genannt_id is not null))
 ) strict, without rowid;
+-- The first of which exactly a quantity is open.
+create index lager_offen_gesamt
+  on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, gesamt, beleg_id, position, nr);
 -- The first that names a batch, and the first that lies in one.
 create index lager_offen_genannt
   on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, genannt_id, beleg_id, position, nr)
@@ -1959,11 +1965,11 @@ select s.tenant_id, s.id, s.el_beleg_id, s.status, case when s.status = 'stornie
       where l.tenant_id = s.tenant_id and l.lieferung_id = s.el_beleg_id and l.rueckgabe_id is null
         and coalesce(r.status, 'offen') not in ('abgeschlossen', 'erledigt'))
     -- without the temporary table that in (0, 1) would make each time
-    and not exists (select 1 from (select 0 as ist_genannt union all select 1) g
+    and not exists (select 1 from (select 0 as fach union all select 1 union all select 2 union all select 3) g
         cross join beleg_position p on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id
         join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
         join lager_offen o on o.tenant_id = p.tenant_id and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
-          and o.artikel_id = p.artikel_id and o.ist_genannt = g.ist_genannt and o.beleg_id = p.beleg_id)
+          and o.artikel_id = p.artikel_id and o.fach = g.fach and o.beleg_id = p.beleg_id)
   then 'abgerechnet' else 'offen' end as stand
 from annahmeschein s;
 

@@ -12,6 +12,7 @@ mod stock {
     mod lots;
     mod model;
     mod notation;
+    mod order;
     mod pairing;
     mod story;
     mod table;

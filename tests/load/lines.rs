@@ -156,7 +156,7 @@ pub fn fill(folder: &Path, history: History) {
 
              insert into lager_offen
              select 1, {kunde}, 'LS', {artikel}, {batches} > 0, p.beleg_id, p.position, 0, p.charge_id, \
-             p.charge_id, p.lager_menge
+             p.charge_id, p.lager_menge, p.lager_menge
              from beleg_position p join beleg b on b.tenant_id = 1 and b.id = p.beleg_id
              where p.tenant_id = 1 and b.kunde_id = {kunde} and {nr_of_beleg} % 3 = 2;
              insert into lager_paar (tenant_id, kunde_id, einkauf, artikel_id, art, lieferung_id, lieferung_position,

@@ -374,8 +374,8 @@ fn check_finds_what_was_tampered_with() {
         (
             "goods of a position are open twice",
             "insert into lager_offen
-               (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, menge)
-             select tenant_id, kunde_id, beleg_typ, artikel_id, 0, beleg_id, position, nr + 1, charge_id, 1
+               (tenant_id, kunde_id, beleg_typ, artikel_id, fach, beleg_id, position, nr, charge_id, menge, gesamt)
+             select tenant_id, kunde_id, beleg_typ, artikel_id, 0, beleg_id, position, nr + 1, charge_id, 1, 1
              from lager_offen",
             "delete from lager_offen where nr = 1",
         ),
@@ -386,8 +386,8 @@ fn check_finds_what_was_tampered_with() {
         ),
         (
             "more is open than a position has",
-            "update lager_offen set menge = menge + 1",
-            "update lager_offen set menge = menge - 1",
+            "update lager_offen set menge = menge + 1, gesamt = gesamt + 1",
+            "update lager_offen set menge = menge - 1, gesamt = gesamt - 1",
         ),
         ("schema", "create table fremd (x)", "drop table fremd"),
     ];

@@ -4,9 +4,10 @@ use crate::stock::model::{Broken, Model, OPENING_STOCK};
 use crate::stock::notation::{self, Op};
 use crate::stock::story;
 
-const RULES: [Broken; 11] = [
+const RULES: [Broken; 12] = [
     Broken::PositiveFirst,
     Broken::NewestFirst,
+    Broken::TouchedAlike,
     Broken::CreditNeverMoves,
     Broken::ReturnMovesAgain,
     Broken::ElderReversed,

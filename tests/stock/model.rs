@@ -124,6 +124,8 @@ pub enum Broken {
     PositiveFirst,
     /// The newest open counterpart is matched first.
     NewestFirst,
+    /// What has been met in part comes before what is untouched.
+    TouchedAlike,
     /// A credit never moves back what an invoice moved itself.
     CreditNeverMoves,
     /// A return moves although a credit has moved for it.
@@ -234,20 +236,6 @@ impl Model {
                 !matches!(item.named, Named::Charge(batch) | Named::Inherited(batch) if !known(batch));
             batch && item.refers.is_none_or(|number| self.live(number).is_some_and(fits))
         })
-    }
-
-    /// Whether an item may reference this document, which is live and of the same partner.
-    pub fn can_take(&self, typ: Typ, item: &Item, number: u32) -> bool {
-        let other = &self.documents[&number];
-        let fits = |of: &Item, positive: bool| of.tracked == item.tracked && (of.quantity > 0) == positive;
-        let has = |positive: bool| other.items.iter().any(|of| fits(of, positive));
-        let same = other.typ == typ;
-        let fits = match (item.quantity > 0, typ.delivers()) {
-            (true, _) => !same && has(true),
-            (false, true) => has(true) || !same && has(false),
-            (false, false) => has(same),
-        };
-        fits || item.deduction && !other.typ.delivers()
     }
 
     /// Carries out an allowed operation; a refusal changes nothing.

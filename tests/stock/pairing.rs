@@ -5,6 +5,9 @@ use crate::stock::notation::{Batch, Named, Typ};
 
 const NO_BATCH: &str = "CHARGE_FEHLT";
 
+/// The whole quantity to be met, until it was looked for; and the position that is met until nothing of it is left.
+pub type Course = (Option<i64>, Option<Pos>);
+
 impl Model {
     /// Enters the positions of a document, which knew these batches before.
     pub fn enter(&mut self, number: u32, had: &[Batch]) -> Result<(), &'static str> {
@@ -98,7 +101,7 @@ impl Model {
 
     fn enter_positive(&mut self, pos: Pos, quantity: i64) -> Result<(), &'static str> {
         let mut lot = None;
-        let rest = self.meet(pos, quantity, None, &mut lot);
+        let rest = self.meet(pos, quantity, None, &mut lot, &mut (Some(quantity), None));
         if let (Some(lot), true) = (lot, rest > 0) {
             let since = self.tick();
             self.open.entry(pos).or_default().push(Part { lot, quantity: rest, since });
@@ -138,7 +141,14 @@ impl Model {
 
     /// Matches open counterparts, oldest first; returns the remainder. `own`: the part already moved. `lot`:
     /// where it moves to, once that was needed.
-    pub fn meet(&mut self, pos: Pos, mut quantity: i64, own: Option<Part>, lot: &mut Option<Lot>) -> i64 {
+    pub fn meet(
+        &mut self,
+        pos: Pos,
+        mut quantity: i64,
+        own: Option<Part>,
+        lot: &mut Option<Lot>,
+        (whole, chosen): &mut Course,
+    ) -> i64 {
         let delivers = self.positions[&pos].typ.delivers();
         let mut others = self.open_of(pos, !delivers);
         others.retain(|other| self.may(pos, *other) && self.reaches(pos, *other));
@@ -146,8 +156,15 @@ impl Model {
             others.reverse();
         }
         *lot = lot.or(own.map(|own| own.lot));
+        let named = self.named_by(pos).is_some();
         while quantity > 0 && !others.is_empty() {
-            let (other, at) = self.next_of(pos, &others, *lot);
+            // One is met until nothing of it is left.
+            *chosen = chosen.filter(|chosen| others.contains(chosen) && !named);
+            let exact = whole.take_if(|_| chosen.is_none() && !named);
+            let exact = others.iter().copied().find(|other| Some(self.whole(*other)) == exact);
+            let in_order = || if named { others[0] } else { self.first_of(&others) };
+            let first = *chosen.get_or_insert_with(|| exact.unwrap_or_else(in_order));
+            let (other, at) = self.next_of(pos, first, &others, *lot);
             let mut parts = self.open.remove(&other).unwrap();
             let part = parts[at];
             let met = quantity.min(part.quantity);
@@ -161,23 +178,6 @@ impl Model {
             self.pairs.push(Pair { delivery, invoice, mover, part });
         }
         quantity
-    }
-
-    /// The next counterpart, and which of its parts: the first part of the first one, but for a delivery a
-    /// part in its batch before others of the same invoice.
-    fn next_of(&self, pos: Pos, others: &[Pos], lot: Option<Lot>) -> (Pos, usize) {
-        let position = &self.positions[&pos];
-        let named = match position.name {
-            Some(Name::Batch(batch)) => Some(Some(batch)),
-            _ => None,
-        };
-        let lot = lot.or(named);
-        let first = others[0];
-        let in_its_batch = others.iter().filter(|other| other.document == first.document).find_map(|other| {
-            let parts = &self.open[other];
-            Some((*other, parts.iter().position(|part| Some(part.lot) == lot)?))
-        });
-        in_its_batch.filter(|_| position.typ.delivers()).unwrap_or((first, 0))
     }
 
     /// Which side of a match moves the goods, and where: in the batch of the side that says more about it. If
@@ -257,21 +257,21 @@ impl Model {
 
     fn enter_new_return(&mut self, pos: Pos, quantity: i64) {
         let lot = if self.positions[&pos].item.tracked { Some(self.batch(pos)) } else { None };
-        self.enter_return(Back { lot, ..back(pos, true, quantity) });
+        self.enter_return(Back { lot, ..back(pos, true, quantity) }, &mut (Some(quantity), None));
     }
 
     /// Enters a return into its batch, new or with a movement that it keeps.
-    pub fn enter_return(&mut self, mut back: Back) {
+    pub fn enter_return(&mut self, mut back: Back, course: &mut Course) {
         let lot = Some(back.lot);
         let pos = back.giving.unwrap();
         if back.hold == Hold::Nothing {
-            self.take_open(&mut back, true, lot);
+            self.take_open(&mut back, true, lot, course);
         }
         if !self.breaks(Broken::ReturnMovesAgain) {
             self.join_credits(&mut back, true);
         }
         if back.hold == Hold::Nothing {
-            self.take_open(&mut back, false, lot);
+            self.take_open(&mut back, false, lot, &mut Course::default());
         }
         // Any remainder moves.
         back.mover = Some(pos);
@@ -285,42 +285,28 @@ impl Model {
         }
     }
 
-    /// The live document that a position names: one that was cancelled is named no more.
-    fn named_by(&self, pos: Pos) -> Option<u32> {
-        self.positions[&pos].item.refers.filter(|number| self.live(*number).is_some())
-    }
-
-    /// Whether a position may match another: a referenced document restricts it to that document's positions. If
-    /// the document has none of that kind, an item that takes back may match any.
-    pub fn may(&self, pos: Pos, other: Pos) -> bool {
-        let of_kind = |number: u32| {
-            let document = &self.documents[&number];
-            let same_typ = document.typ == self.positions[&other].typ;
-            let same_sign = |quantity: i64| (quantity > 0) == other.is_positive;
-            same_typ && document.items.iter().any(|item| same_sign(item.quantity))
-        };
-        let refers = self.named_by(pos);
-        refers.is_none_or(|number| number == other.document || (!pos.is_positive && !of_kind(number)))
-    }
-
-    /// Whether a delivery and an invoice match by themselves: neither is closed, and they are not years apart.
-    pub fn reaches(&self, pos: Pos, other: Pos) -> bool {
-        let [own, of] = [pos, other].map(|pos| &self.documents[&pos.document]);
-        (!own.is_closed && !of.is_closed && own.is_old == of.is_old)
-            || self.named_by(pos).is_some()
-            || self.breaks(Broken::AllReached)
-    }
-
-    /// Steps 1 and 3 of a return, step 2 of a credit: takes from open deliveries, oldest first, or from open
-    /// invoices, newest first.
-    fn take_open(&mut self, back: &mut Back, of_deliveries: bool, lot: Option<Lot>) {
+    /// Steps 1 and 3 of a return, step 2 of a credit: takes from open deliveries as a delivery meets invoices, the newest
+    /// first, or from open invoices, newest first.
+    fn take_open(&mut self, back: &mut Back, of_deliveries: bool, lot: Option<Lot>, course: &mut Course) {
         let pos = back.giving.or(back.credit).unwrap();
         let mut others = self.open_of(pos, of_deliveries);
-        if !of_deliveries {
+        others.retain(|other| self.may(pos, *other));
+        let is_named = of_deliveries && self.is_bound(pos, true);
+        if !is_named {
             others.reverse();
         }
-        others.retain(|other| self.may(pos, *other));
-        for other in others {
+        let has_some =
+            |other: &Pos| lot.is_none_or(|lot| self.open[other].iter().any(|part| part.lot == lot));
+        others.retain(has_some);
+        let is_ordered = of_deliveries && !is_named;
+        while back.quantity > 0 && !others.is_empty() {
+            let kept = course.1.filter(|chosen| others.contains(chosen));
+            let whole = course.0.take_if(|_| is_ordered && kept.is_none());
+            let exact = others.iter().copied().find(|other| Some(self.whole(*other)) == whole);
+            let in_order = if is_ordered { self.first_of(&others) } else { others[0] };
+            let other = kept.filter(|_| is_ordered).or(exact).unwrap_or(in_order);
+            course.1 = Some(other).filter(|_| is_ordered);
+            others.retain(|of| *of != other);
             let mut parts = self.open.remove(&other).unwrap();
             let mut order: Vec<&mut Part> = parts.iter_mut().collect();
             if !of_deliveries {
@@ -402,7 +388,7 @@ impl Model {
         if !matches!(name, Some(Name::Number(_))) {
             if !self.breaks(Broken::CreditNeverMoves) {
                 let lot = self.lot_named_by(&back);
-                self.take_open(&mut back, false, lot);
+                self.take_open(&mut back, false, lot, &mut Course::default());
             }
             self.uncover(&mut back);
         }

@@ -2,6 +2,7 @@
 
 use crate::stock::model::{Back, Broken, Document, Hold, Model, Part, Pos};
 use crate::stock::notation::Item;
+use crate::stock::pairing::Course;
 
 impl Model {
     pub fn tick(&mut self) -> u64 {
@@ -117,15 +118,18 @@ impl Model {
             turns += 1;
             assert!(turns < 100_000, "it never settles");
             released.parts.sort_by_key(|part| part.since);
+            let whole = released.parts.iter().map(|part| part.quantity).sum();
+            let mut course: Course = (Some(whole), None);
             for part in released.parts {
-                let rest = self.meet(pos, part.quantity, Some(part), &mut None);
+                let rest = self.meet(pos, part.quantity, Some(part), &mut None, &mut course);
                 if rest > 0 {
                     self.reopen(pos, Part { quantity: rest, ..part });
                 }
             }
+            let mut course = Course::default();
             for back in released.backs {
                 match back.giving {
-                    Some(_) => self.enter_return(back),
+                    Some(_) => self.enter_return(back, &mut course),
                     None => self.enter_credit(back),
                 }
             }

@@ -4,6 +4,7 @@
 //! matched with stored portions. Withdrawing a position frees the portions matched with it, which then look
 //! for other partners as new ones would. Portions that this does not affect are never read.
 
+mod candidates;
 mod portion;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
+use candidates::Course;
 pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, Target, created};
 
 use super::fixed::Quantity;
@@ -109,11 +111,12 @@ impl<S: Store> Pairing<S> {
     pub fn enter(&mut self, entry: &SentPosition, menge: Quantity) -> Result<(), S::Error> {
         let own = Portion { named: entry.named.id(), ..Portion::new(entry.role, entry.place, menge) };
         match entry.role {
-            Role::Delivery | Role::Invoice => self.enter_forward(entry, own)?,
+            Role::Delivery | Role::Invoice => self.enter_forward(entry, own, &mut Course::of(menge))?,
             Role::Return => {
                 for (charge, menge) in self.store.batches_for(entry, menge)? {
                     let named = own.named.and(charge);
-                    self.enter_return(entry, Portion { charge, named, menge, ..own.clone() })?;
+                    let own = Portion { charge, named, menge, ..own.clone() };
+                    self.enter_return(entry, own, &mut Course::of(menge))?;
                 }
             }
             Role::Credit => self.enter_credit(entry, own)?,
@@ -153,12 +156,24 @@ impl<S: Store> Pairing<S> {
             // Portions of a delivery or an invoice enter in the order in which they were moved, those of a
             // return or a credit in the order in which they were freed.
             portions.sort_by_key(|portion| portion.nr.filter(|_| !portion.leading().0.takes_back()));
-            portions.into_iter().try_for_each(|portion| self.enter_again(portion))?;
+            let mut course = self.course_of(&portions);
+            portions.into_iter().try_for_each(|portion| self.enter_again(portion, &mut course))?;
         }
         Ok(())
     }
 
-    fn enter_again(&mut self, portion: Portion) -> Result<(), S::Error> {
+    /// What is set free of a delivery or an invoice is met as a whole, into however many portions it is divided.
+    fn course_of(&self, portions: &[Portion]) -> Course {
+        match portions.first() {
+            Some(first) if !first.leading().0.takes_back() => {
+                let units = portions.iter().map(|portion| portion.menge.units()).sum();
+                Course::of(Quantity::from_units(units))
+            }
+            _ => Course::default(),
+        }
+    }
+
+    fn enter_again(&mut self, portion: Portion, course: &mut Course) -> Result<(), S::Error> {
         let (role, place) = portion.leading();
         let batch = portion.charge.or(portion.named);
         let mut entry = self.store.entry(role, place, batch)?;
@@ -173,8 +188,8 @@ impl<S: Store> Pairing<S> {
         }
         let own = Portion { named, ..portion };
         match role {
-            Role::Delivery | Role::Invoice => self.enter_forward(&entry, own),
-            Role::Return => self.enter_return(&entry, own),
+            Role::Delivery | Role::Invoice => self.enter_forward(&entry, own, course),
+            Role::Return => self.enter_return(&entry, own, course),
             Role::Credit => self.enter_credit(&entry, own),
         }
     }
@@ -204,9 +219,14 @@ impl<S: Store> Pairing<S> {
         Ok(Portion { nr: Some(nr), ..alone })
     }
 
-    /// Enters a delivery or an invoice: it is matched with open counterparts, the oldest first; the rest
+    /// Enters a delivery or an invoice: it is matched with open counterparts, in the order of [`Course`]; the rest
     /// moves and stays open. Matched goods lie in the batch of the position that is more certain of it.
-    fn enter_forward(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
+    fn enter_forward(
+        &mut self,
+        entry: &SentPosition,
+        mut own: Portion,
+        course: &mut Course,
+    ) -> Result<(), S::Error> {
         let (kind, counterpart) = match entry.role {
             Role::Delivery => (PortionKind::OpenInvoice, Role::Invoice),
             _ => (PortionKind::OpenDelivery, Role::Delivery),
@@ -216,7 +236,7 @@ impl<S: Store> Pairing<S> {
         let search = Search { bezug, reach: entry.reach, ..Search::oldest(kind, entry.named) };
         // The batch in which its goods lie or will lie; the outer `None` while that is unknown.
         let mut batch = own.moved_by.map(|_| own.charge);
-        while let Some(open) = self.next_open(entry, &search, &own, batch)? {
+        while let Some(open) = self.next_open(entry, &search, course, &own, batch)? {
             let menge = open.menge.min(own.menge);
             self.store.take(&open, menge)?;
             self.match_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
@@ -239,19 +259,19 @@ impl<S: Store> Pairing<S> {
         Ok(())
     }
 
-    /// The next open counterpart: the oldest, except that a delivery takes the part of an invoice in its own
-    /// batch first.
+    /// The next open counterpart, except that a delivery takes the part of an invoice in its own batch first.
     fn next_open(
         &mut self,
         entry: &SentPosition,
         search: &Search,
+        course: &mut Course,
         own: &Portion,
         batch: Option<Option<Uuid>>,
     ) -> Result<Option<Portion>, S::Error> {
         if own.menge.is_zero() {
             return Ok(None);
         }
-        let Some(first) = self.store.first(search)? else { return Ok(None) };
+        let Some(first) = course.next(search, &mut self.store)? else { return Ok(None) };
         let batch = batch.or(entry.named.charge.map(Some));
         let is_next = entry.role == Role::Invoice || batch.is_none_or(|batch| batch == first.charge);
         let next = if is_next {
@@ -303,7 +323,12 @@ impl<S: Store> Pairing<S> {
     }
 
     /// Enters a return, in the five steps of D8. One that took back an invoice only looks for its credit.
-    fn enter_return(&mut self, entry: &SentPosition, mut own: Portion) -> Result<(), S::Error> {
+    fn enter_return(
+        &mut self,
+        entry: &SentPosition,
+        mut own: Portion,
+        course: &mut Course,
+    ) -> Result<(), S::Error> {
         let charge = own.charge;
         let in_its_batch = |kind, role| Search {
             charge: Some(charge),
@@ -313,7 +338,9 @@ impl<S: Store> Pairing<S> {
         let is_free = !own.has(Role::Invoice);
         if is_free {
             let deliveries = in_its_batch(PortionKind::OpenDelivery, Role::Delivery);
-            while let Some((open, menge)) = self.take(&deliveries, &mut own)? {
+            let newest_first = deliveries.bezug.is_none();
+            let deliveries = Search { newest_first, ..deliveries };
+            while let Some((open, menge)) = self.take_next(&deliveries, course, &mut own)? {
                 let returned = Portion { menge, ..open }.with(Role::Return, Some(entry.place));
                 self.store.add(returned.moved(Role::Return, charge))?;
             }
@@ -409,10 +436,26 @@ impl<S: Store> Pairing<S> {
     /// Takes as much of the next portion found as `own` can match; returns the portion and the quantity
     /// taken.
     fn take(&mut self, search: &Search, own: &mut Portion) -> Result<Option<(Portion, Quantity)>, S::Error> {
-        if own.menge.is_zero() {
-            return Ok(None);
-        }
-        let Some(found) = self.store.first(search)? else { return Ok(None) };
+        let found = if own.menge.is_zero() { None } else { self.store.first(search)? };
+        self.take_of(found, own)
+    }
+
+    fn take_next(
+        &mut self,
+        search: &Search,
+        course: &mut Course,
+        own: &mut Portion,
+    ) -> Result<Option<(Portion, Quantity)>, S::Error> {
+        let found = if own.menge.is_zero() { None } else { course.next(search, &mut self.store)? };
+        self.take_of(found, own)
+    }
+
+    fn take_of(
+        &mut self,
+        found: Option<Portion>,
+        own: &mut Portion,
+    ) -> Result<Option<(Portion, Quantity)>, S::Error> {
+        let Some(found) = found else { return Ok(None) };
         if !self.store.may_match(own, &found)? {
             return Ok(None);
         }

@@ -76,6 +76,8 @@ pub struct Portion {
     pub named: Option<Uuid>,
     /// The quantity in the article's unit, positive.
     pub menge: Quantity,
+    /// Of open goods: whether part of their position has been met or taken back.
+    pub is_touched: bool,
     pub moved_by: Option<Role>,
     pub returned_by: Option<Role>,
 }
@@ -207,12 +209,17 @@ pub struct Search {
     pub bezug: Option<Target>,
     pub reach: Reach,
     pub newest_first: bool,
+    /// Of open goods: only those of a position of which exactly this quantity is open.
+    pub exactly: Option<Quantity>,
+    /// Of open goods: only those of a position of which something has been met or taken back, or nothing.
+    pub touched: Option<bool>,
 }
 
 impl Search {
     pub fn oldest(kind: PortionKind, named: Named) -> Search {
         let reach = Reach::Any;
         let (charge, has_moved, bezug, newest_first) = (None, None, None, false);
-        Search { kind, named, charge, has_moved, bezug, reach, newest_first }
+        let (exactly, touched) = (None, None);
+        Search { kind, named, charge, has_moved, bezug, reach, newest_first, exactly, touched }
     }
 }

@@ -259,38 +259,50 @@ pub struct Lieferung {
     pub ep_netto: Price,
     pub rabatt_prozent: Percent,
     pub wiegung_id: Option<Uuid>,
+    /// Whether one names the other, or the position bills the whole of it; otherwise it is a guess, which is never printed
+    /// (D38).
+    pub is_certain: bool,
 }
+
+const LIEFERUNGEN: &str = "with genannt as materialized (
+      select d.id, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum) as datum, g.artikel_id,
+        g.menge > 0 as hin, g.einheit, g.ep_netto, g.rabatt_prozent,
+        min(g.position) -- whose price it is
+      from beleg d join belegtyp t on t.typ = d.beleg_typ and t.lagerrolle = 'lieferung'
+        join beleg_position g on g.tenant_id = d.tenant_id and g.beleg_id = d.id
+      where d.tenant_id = :tenant and d.id in (
+        select bezug_beleg_id from beleg_position where tenant_id = :tenant and beleg_id = :beleg)
+      group by d.id, g.artikel_id, hin)
+    select l.rechnung_position as position, d.beleg_nummer as beleg_nummer,
+      coalesce(d.lieferdatum, d.beleg_datum) as datum, l.menge, p.einheit, p.ep_netto, p.rabatt_prozent,
+      p.wiegung_id,
+      coalesce(i.bezug_beleg_id = d.id and (i.bezug_position_id is null or i.bezug_position_id = p.id), 0)
+        or coalesce(p.bezug_beleg_id = i.beleg_id
+          and (p.bezug_position_id is null or p.bezug_position_id = i.id), 0)
+        or p.lager_menge = (select sum(x.menge) from lager_paar x where x.tenant_id = l.tenant_id
+          and x.rechnung_id = l.rechnung_id and x.rechnung_position = l.rechnung_position
+          and x.lieferung_id = l.lieferung_id and x.lieferung_position = l.lieferung_position)
+    from lager_paar l join beleg d on d.tenant_id = l.tenant_id and d.id = l.lieferung_id
+      join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.lieferung_id
+        and p.position = l.lieferung_position
+      join beleg_position i on i.tenant_id = l.tenant_id and i.beleg_id = l.rechnung_id
+        and i.position = l.rechnung_position
+    where l.tenant_id = :tenant and l.rechnung_id = :beleg
+    union all
+    select p.position, genannt.beleg_nummer, genannt.datum, p.lager_menge, genannt.einheit, genannt.ep_netto,
+      genannt.rabatt_prozent, null, 1
+    from beleg_position p join genannt on genannt.id = p.bezug_beleg_id and genannt.artikel_id = p.artikel_id
+      and genannt.hin = (p.menge > 0)
+    where p.tenant_id = :tenant and p.beleg_id = :beleg and not exists (
+      select 1 from lager_paar l where l.tenant_id = :tenant and l.rechnung_id = :beleg
+        and l.rechnung_position = p.position and l.lieferung_id is not null)
+    order by position, datum, beleg_nummer";
 
 /// Returns the deliveries that an invoice bills, in the order of its positions: the paired ones, else the
 /// referenced one, even if nothing of it is open any more. Returns count only for positions that take goods
 /// back.
 pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
-    let statement = "with genannt as materialized (
-          select d.id, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum) as datum, g.artikel_id,
-            g.menge > 0 as hin, g.einheit, g.ep_netto, g.rabatt_prozent,
-            min(g.position) -- whose price it is
-          from beleg d join belegtyp t on t.typ = d.beleg_typ and t.lagerrolle = 'lieferung'
-            join beleg_position g on g.tenant_id = d.tenant_id and g.beleg_id = d.id
-          where d.tenant_id = :tenant and d.id in (
-            select bezug_beleg_id from beleg_position where tenant_id = :tenant and beleg_id = :beleg)
-          group by d.id, g.artikel_id, hin)
-        select l.rechnung_position as position, d.beleg_nummer as beleg_nummer,
-          coalesce(d.lieferdatum, d.beleg_datum) as datum, l.menge, p.einheit, p.ep_netto, p.rabatt_prozent,
-          p.wiegung_id
-        from lager_paar l join beleg d on d.tenant_id = l.tenant_id and d.id = l.lieferung_id
-          join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.lieferung_id
-            and p.position = l.lieferung_position
-        where l.tenant_id = :tenant and l.rechnung_id = :beleg
-        union all
-        select p.position, genannt.beleg_nummer, genannt.datum, p.lager_menge, genannt.einheit, genannt.ep_netto,
-          genannt.rabatt_prozent, null
-        from beleg_position p join genannt on genannt.id = p.bezug_beleg_id and genannt.artikel_id = p.artikel_id
-          and genannt.hin = (p.menge > 0)
-        where p.tenant_id = :tenant and p.beleg_id = :beleg and not exists (
-          select 1 from lager_paar l where l.tenant_id = :tenant and l.rechnung_id = :beleg
-            and l.rechnung_position = p.position and l.lieferung_id is not null)
-        order by position, datum, beleg_nummer";
-    tx.all(statement, named_params! {":beleg": beleg}, |row| {
+    tx.all(LIEFERUNGEN, named_params! {":beleg": beleg}, |row| {
         Ok(Lieferung {
             position: row.get(0)?,
             beleg_nummer: row.get(1)?,
@@ -300,8 +312,14 @@ pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
             ep_netto: row.get(5)?,
             rabatt_prozent: row.get(6)?,
             wiegung_id: row.get(7)?,
+            is_certain: row.get(8)?,
         })
     })
+}
+
+/// Returns the deliveries that an invoice certainly bills: those that its papers and its rates follow.
+pub fn certain_deliveries(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
+    Ok(lieferungen(tx, beleg)?.into_iter().filter(|lieferung| lieferung.is_certain).collect())
 }
 
 /// Returns the invoices paired with a delivery, and the numbers of their paired positions.

@@ -3,6 +3,7 @@
 mod ids;
 mod names;
 mod pages;
+mod proposals;
 mod takeover;
 mod ties;
 

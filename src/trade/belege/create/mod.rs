@@ -143,7 +143,7 @@ pub fn book(
     partner::check_goods(&beleg, kunde, has_more)?;
     let bills = has_new_items && bills_deliveries(&beleg, &positions, has_met);
     let lieferungen = if bills { sql::lieferungen(tx, beleg.id)? } else { Vec::new() };
-    lieferpreis::hint_other_prices(&positions, &lieferungen, hints);
+    hint_deliveries(&positions, &lieferungen, hints);
     let follows = !lieferungen.is_empty()
         && satzdatum::follow_deliveries(
             tx,
@@ -166,6 +166,11 @@ pub fn book(
     hint_contracts(tx, &beleg, &positions, source, hints)?;
     steuerausweis::hint_doubtful(tx, &beleg, kunde, &positions, hints)?;
     Ok((beleg, positions, bewegungen))
+}
+
+fn hint_deliveries(positions: &[BelegPosition], lieferungen: &[sql::Lieferung], hints: &mut Hints) {
+    lieferpreis::hint_other_prices(positions, lieferungen, hints);
+    satzdatum::hint_guessed(lieferungen, hints);
 }
 
 /// Whether a document may bill deliveries.

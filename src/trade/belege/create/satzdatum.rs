@@ -1,6 +1,8 @@
 //! Tax rates by day of delivery: an invoice is taxed at the rate of the day its goods were delivered (D7,
 //! UStG § 27 (1)).
 
+use std::collections::BTreeMap;
+
 use super::header::Context;
 use super::steuer;
 use crate::master::kunden::Kunde;
@@ -69,7 +71,8 @@ fn delivered_rate(
     let Some(artikel_id) = position.artikel_id else { return Ok(None) };
     let artikel = artikel::must_have(tx, artikel_id)?;
     let (mut met, mut others, mut numbers) = (Quantity::ZERO, Vec::new(), Vec::new());
-    for lieferung in lieferungen.iter().filter(|lieferung| lieferung.position == position.position) {
+    let is_own = |lieferung: &&Lieferung| lieferung.position == position.position && lieferung.is_certain;
+    for lieferung in lieferungen.iter().filter(is_own) {
         let satz = steuer::on_day(tx, context, &artikel, lieferung.datum)?;
         others.push(satz.filter(|satz| *satz != position.mwst_satz));
         numbers.push(lieferung.beleg_nummer.as_str());
@@ -90,6 +93,25 @@ fn delivered_rate(
     Ok(None)
 }
 
+/// Adds a hint for each position of an invoice that met a delivery by guess: neither its papers nor its rate follow that
+/// (D38).
+pub fn hint_guessed(lieferungen: &[Lieferung], hints: &mut Hints) {
+    let mut guessed: BTreeMap<i64, &Lieferung> = BTreeMap::new();
+    for lieferung in lieferungen.iter().filter(|lieferung| !lieferung.is_certain) {
+        guessed.entry(lieferung.position).or_insert(lieferung);
+    }
+    for (position, lieferung) in guessed {
+        let message = format!(
+            "Vermutlich gehört die Position zu {} vom {}; auf dem Papier steht das nicht. Gehört sie dazu, bitte \
+             bezug_position_id senden.",
+            lieferung.beleg_nummer,
+            lieferung.datum.german()
+        );
+        let path = Source::Items.path(position);
+        hints.add_field(HintCode::LieferungVermutet, format!("{path}.bezug_position_id"), message);
+    }
+}
+
 /// Adds a hint for positions that a change leaves as they are but that would get other rates now.
 pub fn hint_kept_rates(
     tx: &Tx<'_>,
@@ -101,7 +123,7 @@ pub fn hint_kept_rates(
 ) -> Result<()> {
     let saetze = &steuersaetze::all(tx)?;
     let context = Context::of(beleg, kunde, einstellungen, saetze);
-    let lieferungen = sql::lieferungen(tx, beleg.id)?;
+    let lieferungen = sql::certain_deliveries(tx, beleg.id)?;
     // A position that takes back an invoice keeps that invoice's rates.
     let takes_back =
         |position: &BelegPosition| position.menge.is_negative() && position.bezug_beleg_id.is_some();
@@ -140,7 +162,7 @@ pub fn hint_invoices_keep_rates(
     for (id, met) in sql::invoices_of(tx, delivery.id)? {
         let Some(invoice) = sql::find(tx, id)? else { continue };
         let context = Context::of(&invoice, kunde, einstellungen, saetze);
-        let lieferungen = sql::lieferungen(tx, id)?;
+        let lieferungen = sql::certain_deliveries(tx, id)?;
         let mut doubts = Hints::default();
         let mut differs = false;
         for position in sql::positions(tx, id)?.iter().filter(|position| met.contains(&position.position)) {

@@ -1,7 +1,7 @@
 //! Working state of a request's effect on the stock.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -9,6 +9,7 @@ use super::change::{AffectedPositions, Gruppe, Movements, PairingFact, Rebooking
 use super::fefo::Fefo;
 use super::open::Unmet;
 use super::pairing_bound::PairingBound;
+use super::sql;
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::Result;
 use crate::rules::document::Seite;
@@ -29,6 +30,8 @@ pub struct Booking<'r> {
     pub touched: BTreeSet<(Role, PositionKey)>,
     /// Open portions of the document, not stored yet.
     pub unmet: Unmet,
+    /// Positions of which goods were met or set free, whose open goods are to be put where they belong.
+    pub unsettled: HashSet<(Gruppe, Role, PositionKey)>,
     pub followed: AffectedPositions,
     /// Documents that positions reference, each looked up once.
     pub bezuege: RefCell<BTreeMap<Uuid, Option<Bezug>>>,
@@ -41,6 +44,14 @@ pub struct Booking<'r> {
 }
 
 impl<'r> Booking<'r> {
+    /// Puts open goods where they belong by what has been met by now.
+    pub fn settle_open(&mut self) -> Result<()> {
+        for (gruppe, role, place) in std::mem::take(&mut self.unsettled) {
+            sql::settle_open(self.tx, gruppe, role, place)?;
+        }
+        Ok(())
+    }
+
     /// Returns the entered position with this key, if it is of this document.
     pub fn own(&self, place: PositionKey) -> Option<&'r BelegPosition> {
         // Positions are numbered from 1.

@@ -23,7 +23,7 @@ pub use batch::{batch_missing, charge_for, complete_charge};
 pub use change::Rebooking;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -61,6 +61,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         movements: Movements::new(),
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
+        unsettled: HashSet::new(),
         withdrawn: Movements::new(),
         followed: AffectedPositions::new(),
         bezuege: RefCell::default(),
@@ -164,6 +165,7 @@ impl Booking<'_> {
         self.store_affected_versions()?;
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
+        self.settle_open()?;
         // Only deliveries of suppliers have goods receipts.
         let is_purchase = self.change.beleg.beleg_typ.seite() == Seite::Einkauf;
         let belege = self.followed.keys().chain([&self.change.beleg.id]);

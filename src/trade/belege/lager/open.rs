@@ -8,7 +8,7 @@ use super::change::{Gruppe, Rebooking};
 use super::sql;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
-use crate::rules::fixed::Quantity;
+use crate::rules::fixed::{Quantity, sums};
 use crate::rules::pairing::{Portion, PositionKey};
 use crate::trade::belege::model::BelegPosition;
 
@@ -71,15 +71,20 @@ impl Unmet {
 
     pub fn store(self, tx: &WriteTx<'_>) -> Result<()> {
         let mut last = None;
+        let whole = sums(self.portions.iter().map(|(_, portion)| (portion.leading().1, portion.menge)))?;
         for (gruppe, portion) in self.portions {
             let (role, place) = portion.leading();
-            let nr = match last {
-                Some((before, nr)) if before == place => nr + 1,
-                _ if self.is_met => sql::last_nr(tx, gruppe, role, place)?.map_or(0, |last| last + 1),
-                _ => 0,
+            let (nr, is_touched) = match last {
+                Some((before, nr, is_touched)) if before == place => (nr + 1, is_touched),
+                _ if self.is_met => {
+                    let met = sql::last_nr(tx, gruppe, role, place)?;
+                    (met.map_or(0, |last| last + 1), met.is_some())
+                }
+                _ => (0, false),
             };
-            last = Some((place, nr));
-            sql::add(tx, gruppe, &Portion { nr: Some(nr), ..portion })?;
+            last = Some((place, nr, is_touched));
+            let gesamt = whole.get(&place).copied().unwrap_or_default();
+            sql::insert_open(tx, gruppe, &Portion { is_touched, ..portion }, nr, gesamt)?;
         }
         Ok(())
     }

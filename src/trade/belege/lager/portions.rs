@@ -163,6 +163,14 @@ impl Portions<'_, '_> {
         }
     }
 
+    /// Remembers that goods of these positions were met or set free: what is open of them may be found elsewhere.
+    fn unsettle(&mut self, portion: &Portion) {
+        let forward = portion.positions().filter(|(role, _)| !role.takes_back());
+        self.booking.unsettled.extend(forward.map(|(role, place)| (self.gruppe, role, place)));
+        let finds_less = |search: &Search| search.touched == Some(true) || search.exactly.is_some();
+        self.booking.search_stops.retain(|(_, search, _), _| !finds_less(search));
+    }
+
     /// Returns what a position names among goods, with the roles it has; nothing if that is gone or cancelled, or if it is
     /// an order.
     fn bezug(&self, said: &Said) -> Result<Option<Bezug>> {
@@ -196,6 +204,9 @@ impl Store for Portions<'_, '_> {
         if self.booking.unmet.meets_nothing {
             return Ok(None);
         }
+        if search.exactly.is_some() || search.touched.is_some() {
+            self.booking.settle_open()?;
+        }
         if search.bezug.is_some() || !matches!(search.reach, Reach::Dated { .. }) {
             return search::first(self.booking.tx, self.gruppe, search, Part::default());
         }
@@ -214,6 +225,7 @@ impl Store for Portions<'_, '_> {
             self.booking.bound.went(portion);
         }
         sql::take(self.booking.tx, self.gruppe, portion, menge)?;
+        self.unsettle(portion);
         let taken = Portion { menge, ..portion.clone() };
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &taken, true)
     }
@@ -222,6 +234,7 @@ impl Store for Portions<'_, '_> {
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &portion, false)?;
         let Some(portion) = self.booking.unmet.keep(self.gruppe, portion) else { return Ok(()) };
         self.booking.bound.came(&portion);
+        self.unsettle(&portion);
         self.booking.search_stops.retain(|(_, search, _), _| search.kind != portion.kind());
         sql::add(self.booking.tx, self.gruppe, &portion)
     }

@@ -6,7 +6,7 @@ use rusqlite::types::ToSql;
 use uuid::Uuid;
 
 use super::change::Gruppe;
-use super::sql::{OpenGoods, art, is_open};
+use super::sql::{OpenGoods, art, compartment, is_open};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
@@ -32,7 +32,6 @@ struct Goods {
     columns: &'static str,
     /// The columns by which they are in order: document, position, and the order in which they were made.
     order: [&'static str; 3],
-    is_named: &'static str,
 }
 
 /// Conditions or a whole statement, with the values of the parameters.
@@ -58,9 +57,9 @@ pub fn first(tx: &Tx<'_>, gruppe: Gruppe, search: &Search, part: Part) -> Result
 impl Goods {
     fn of(gruppe: Gruppe, kind: PortionKind) -> Goods {
         let role = art(kind).1;
-        let (table, columns, is_named) = match is_open(kind) {
-            true => ("lager_offen o", OpenGoods::COLUMNS, "ist_genannt"),
-            false => ("lager_paar l", Portion::COLUMNS, "(genannt_id is not null)"),
+        let (table, columns) = match is_open(kind) {
+            true => ("lager_offen o", OpenGoods::COLUMNS),
+            false => ("lager_paar l", Portion::COLUMNS),
         };
         let order = match role {
             _ if is_open(kind) => ["beleg_id", "position", "nr"],
@@ -70,41 +69,28 @@ impl Goods {
             Role::Credit => ["gutschrift_id", "gutschrift_position", "id"],
         };
         let (typ, is_purchase) = (gruppe.typ(role), gruppe.seite == Seite::Einkauf);
-        Goods { gruppe, kind, role, typ, is_purchase, table, columns, order, is_named }
+        Goods { gruppe, kind, role, typ, is_purchase, table, columns, order }
     }
 
     /// Selects the first portions, `most` of them. In the indexes those that name no batch and those that
     /// name one are apart: the first of each is found at once, whatever the others name.
     fn first<'v>(&'v self, search: &'v Search, part: &'v Part, most: i64) -> Sql<'v> {
-        let Goods { gruppe, kind, table, columns, order: [beleg, position, last], is_named, .. } = self;
+        let Goods { gruppe, kind, table, columns, order: [beleg, position, last], .. } = self;
         let Sql { text: conditions, mut params } = self.conditions(search, &part.after);
         params.extend([(":kunde", &gruppe.kunde as &dyn ToSql), (":artikel", &gruppe.artikel)]);
         let direction = if search.newest_first { "desc" } else { "asc" };
         let order = format!("order by {beleg} {direction}, {position} {direction}, {last} {direction}");
+        let is_in_batch = search.charge.flatten().is_some();
+        let index =
+            if search.exactly.is_some() && !is_in_batch { " indexed by lager_offen_gesamt" } else { "" };
         let first_with = |named: &str| {
             format!(
-                "select {columns} from {table} where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel
-                   and {conditions} and {named} {order} limit {most}"
+                "select {columns} from {table}{index} where tenant_id = :tenant and kunde_id = :kunde
+                   and artikel_id = :artikel and {conditions} and {named} {order} limit {most}"
             )
         };
-        let mut names = Vec::new();
-        if part.is_named != Some(true) {
-            names.push(format!("{is_named} = 0"));
-        }
-        if part.is_named != Some(false) {
-            if let Some(charge) = &search.named.charge {
-                names.push("genannt_id = :named".to_owned());
-                params.push((":named", charge));
-            }
-            if let Some(number) = &search.named.number {
-                names.push("genannt_id = :number".to_owned());
-                params.push((":number", number));
-            }
-            if search.named.id().is_none() {
-                names.push(format!("{is_named} = 1"));
-            }
-        }
-        if search.charge.flatten().is_some() || !is_open(*kind) && *kind != PortionKind::Pair {
+        let names = self.names(search, part, &mut params);
+        if is_in_batch || search.exactly.is_some() || !is_open(*kind) && *kind != PortionKind::Pair {
             return Sql { text: first_with(&format!("({})", names.join(" or "))), params };
         }
         let firsts: Vec<_> =
@@ -112,6 +98,48 @@ impl Goods {
         // With a limit SQLite would sort in a temporary table; the first row is read without one.
         let limit = if most == 1 { String::new() } else { format!(" limit {most}") };
         Sql { text: format!("select * from ({}) {order}{limit}", firsts.join(" union all ")), params }
+    }
+
+    /// Conditions for each part of an index in which goods lie that name no batch, or one that fits.
+    fn names<'v>(
+        &self,
+        search: &'v Search,
+        part: &Part,
+        params: &mut Vec<(&'static str, &'v dyn ToSql)>,
+    ) -> Vec<String> {
+        let mut names = Vec::new();
+        if part.is_named != Some(true) {
+            names.extend(self.compartments(false, search.touched));
+        }
+        if part.is_named == Some(false) {
+            return names;
+        }
+        let of_name = |name: &str| match search.touched {
+            Some(is_touched) => format!("genannt_id = {name} and fach = {}", compartment(true, is_touched)),
+            None => format!("genannt_id = {name}"),
+        };
+        if let Some(charge) = &search.named.charge {
+            names.push(of_name(":named"));
+            params.push((":named", charge));
+        }
+        if let Some(number) = &search.named.number {
+            names.push(of_name(":number"));
+            params.push((":number", number));
+        }
+        if search.named.id().is_none() {
+            names.extend(self.compartments(true, search.touched));
+        }
+        names
+    }
+
+    /// The conditions under which goods name a batch, or none.
+    fn compartments(&self, is_named: bool, touched: Option<bool>) -> Vec<String> {
+        if !is_open(self.kind) {
+            return vec![format!("(genannt_id is not null) = {}", i64::from(is_named))];
+        }
+        let stages =
+            [false, true].into_iter().filter(|is_touched| touched.is_none_or(|wanted| wanted == *is_touched));
+        stages.map(|is_touched| format!("fach = {}", compartment(is_named, is_touched))).collect()
     }
 
     /// What a portion must be like, but for the batch that it names.
@@ -128,6 +156,9 @@ impl Goods {
             None => {}
             Some(charge @ Some(_)) => sql.add(" and charge_id = :charge", ":charge", charge),
             Some(none) => sql.add(" and charge_id is :charge", ":charge", none),
+        }
+        if let Some(exactly) = &search.exactly {
+            sql.add(" and gesamt = :exactly", ":exactly", exactly);
         }
         sql.text.push_str(match search.has_moved {
             None => "",
@@ -181,9 +212,14 @@ pub fn in_other_batches(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Re
         _ => (&[PortionKind::OpenInvoice][..], &[1][..], "genannt_id"),
     };
     let mut found = BTreeSet::new();
-    for (kind, name) in kinds.iter().flat_map(|kind| names.iter().map(move |name| (*kind, name))) {
+    let each = kinds.iter().flat_map(|kind| names.iter().map(move |name| (*kind, *name == 1)));
+    let each = each.flat_map(|(kind, is_named)| {
+        let compartments = Goods::of(gruppe, kind).compartments(is_named, None);
+        compartments.into_iter().map(move |is_there| (kind, is_there))
+    });
+    for (kind, is_there) in each {
         let goods = Goods::of(gruppe, kind);
-        let Goods { role, table, order: [beleg, ..], is_named, .. } = goods;
+        let Goods { role, table, order: [beleg, ..], .. } = goods;
         let bezug = entry.bezug.filter(|bezug| bezug.roles.contains(&Some(role)));
         let bezug = bezug.map(|bezug| bezug.to(role));
         let search = Search { bezug, ..Search::oldest(kind, entry.named) };
@@ -191,7 +227,7 @@ pub fn in_other_batches(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Re
         let text = format!(
             "select o.beleg from (select {beleg} as beleg from {table}
                where tenant_id = :tenant and kunde_id = :kunde and artikel_id = :artikel and {conditions}
-                 and {is_named} = {name} and {batch} is not :named and {batch} is not :number
+                 and {is_there} and {batch} is not :named and {batch} is not :number
                order by {beleg} limit {LOOKED_AT_MAX}) o where true"
         );
         let mut statement = Sql { text, params };

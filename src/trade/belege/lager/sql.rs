@@ -44,10 +44,15 @@ pub fn is_open(kind: PortionKind) -> bool {
     matches!(kind, PortionKind::OpenDelivery | PortionKind::OpenInvoice)
 }
 
-/// Open goods with or without a named batch, which the key separates. `in (0, 1)` would create a temporary
-/// table of the two in every statement.
-pub const OFFEN: &str = "(select 0 as ist_genannt union all select 1) g \
-    cross join lager_offen o on o.ist_genannt = g.ist_genannt";
+/// Open goods of each compartment, which the key separates. `in (0, 1, 2, 3)` would create a temporary table of them in
+/// every statement.
+pub const OFFEN: &str = "(select 0 as fach union all select 1 union all select 2 union all select 3) g \
+    cross join lager_offen o on o.fach = g.fach";
+
+/// The compartment of goods that name a batch, and of whose position part has been met.
+pub fn compartment(is_named: bool, is_touched: bool) -> i64 {
+    i64::from(is_named) + 2 * i64::from(is_touched)
+}
 
 columns! {
     Portion from lager_paar as l {
@@ -58,6 +63,7 @@ columns! {
         named = "l.genannt_id",
         moved_by = "l.bewegt_von",
         returned_by = "l.zurueck_von",
+        is_touched = { false },
         places = |lieferung_id, lieferung_position, rechnung_id, rechnung_position, rueckgabe_id, rueckgabe_position,
                   gutschrift_id, gutschrift_position| {
             [
@@ -99,6 +105,7 @@ record! {
         charge_id: Option<Uuid>,
         genannt_id: Option<Uuid>,
         menge: Quantity,
+        is_touched: bool = "o.fach > 1",
     }
 }
 
@@ -106,7 +113,7 @@ impl OpenGoods {
     pub fn portion(self, role: Role) -> Portion {
         let place = PositionKey { beleg: self.beleg_id, position: self.position };
         let portion = Portion::new(role, place, self.menge).moved(role, self.charge_id);
-        Portion { nr: Some(self.nr), named: self.genannt_id, ..portion }
+        Portion { nr: Some(self.nr), named: self.genannt_id, is_touched: self.is_touched, ..portion }
     }
 }
 
@@ -267,34 +274,88 @@ pub fn last_nr(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> R
 }
 
 pub fn take(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity) -> Result<()> {
+    if is_open(portion.kind()) {
+        return take_open(tx, gruppe, portion, menge);
+    }
+    let rest = portion.menge.minus(menge)?;
+    if rest.is_zero() {
+        let delete = "delete from lager_paar where tenant_id = :tenant and id = :id";
+        return tx.execute(delete, named_params! {":id": portion.id}).map(drop);
+    }
+    let update = "update lager_paar set menge = :menge where tenant_id = :tenant and id = :id";
+    tx.execute(update, named_params! {":id": portion.id, ":menge": rest}).map(drop)
+}
+
+/// Takes open goods, which may be in another compartment by now than when they were found.
+fn take_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantity) -> Result<()> {
     let rest = portion.menge.minus(menge)?;
     let (role, place) = portion.leading();
-    let (typ, is_named) = (gruppe.typ(role), portion.named.is_some());
-    let (table, which, mut params) = match is_open(portion.kind()) {
-        true => (
-            "lager_offen",
-            "kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and ist_genannt = :ist_genannt
-             and beleg_id = :beleg and position = :position and nr = :nr",
-            named_params! {
-                ":kunde": gruppe.kunde,
-                ":typ": typ,
-                ":artikel": gruppe.artikel,
-                ":ist_genannt": is_named,
-                ":beleg": place.beleg,
-                ":position": place.position,
-                ":nr": portion.nr,
-            }
-            .to_vec(),
+    let which = "kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel and fach = :fach \
+        and beleg_id = :beleg and position = :position and nr = :nr";
+    let statement = match rest.is_zero() {
+        true => format!("delete from lager_offen where tenant_id = :tenant and {which}"),
+        false => format!(
+            "update lager_offen set menge = menge - :weg, gesamt = gesamt - :weg
+             where tenant_id = :tenant and {which}"
         ),
-        false => ("lager_paar", "id = :id", named_params! {":id": portion.id}.to_vec()),
     };
-    if rest.is_zero() {
-        let delete = format!("delete from {table} where tenant_id = :tenant and {which}");
-        return tx.execute(&delete, &params).map(drop);
+    for is_touched in [portion.is_touched, !portion.is_touched] {
+        let (typ, fach) = (gruppe.typ(role), compartment(portion.named.is_some(), is_touched));
+        let mut params = named_params! {
+            ":kunde": gruppe.kunde,
+            ":typ": typ,
+            ":artikel": gruppe.artikel,
+            ":fach": fach,
+            ":beleg": place.beleg,
+            ":position": place.position,
+            ":nr": portion.nr,
+        }
+        .to_vec();
+        if !rest.is_zero() {
+            params.push((":weg", &menge));
+        }
+        if tx.execute(&statement, &params)? > 0 {
+            return Ok(());
+        }
     }
-    let update = format!("update {table} set menge = :menge where tenant_id = :tenant and {which}");
-    params.push((":menge", &rest));
-    tx.execute(&update, &params).map(drop)
+    Err(Failure::Broken(format!("open goods of {place:?} that were met are gone")))
+}
+
+/// Puts the open goods of a position where they belong by what has been met of it by now, and notes how much is open.
+pub fn settle_open(tx: &WriteTx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<()> {
+    let statement = format!(
+        "select o.fach, o.nr, o.menge from {OFFEN} where o.tenant_id = :tenant and o.kunde_id = :kunde
+           and o.beleg_typ = :typ and o.artikel_id = :artikel and o.beleg_id = :beleg and o.position = :position"
+    );
+    let typ = gruppe.typ(role);
+    let of_position = named_params! {
+        ":kunde": gruppe.kunde,
+        ":typ": typ,
+        ":artikel": gruppe.artikel,
+        ":beleg": place.beleg,
+        ":position": place.position,
+    };
+    let rows: Vec<(i64, i64, Quantity)> =
+        tx.all(&statement, of_position, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let name = column(role);
+    let met = format!(
+        "select 1 from lager_paar where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position"
+    );
+    let is_touched = tx.exists(&met, named_params! {":beleg": place.beleg, ":position": place.position})?;
+    let gesamt = rows.iter().try_fold(Quantity::ZERO, |sum, (.., menge)| sum.plus(*menge))?;
+    for (fach, nr, _) in rows {
+        let update = "update lager_offen set fach = :neu, gesamt = :gesamt
+            where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel
+              and fach = :fach and beleg_id = :beleg and position = :position and nr = :nr
+              and (fach <> :neu or gesamt <> :gesamt)";
+        let neu = compartment(fach % 2 == 1, is_touched);
+        let own = named_params! {":neu": neu, ":gesamt": gesamt, ":fach": fach, ":nr": nr};
+        tx.execute(update, &[of_position, own].concat())?;
+    }
+    Ok(())
 }
 
 /// Adds a portion; open goods of a position that moved together are merged again.
@@ -336,31 +397,57 @@ pub fn add(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion) -> Result<()> {
     )
 }
 
+/// Merges open goods with those of the same number, or adds them.
 fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Result<()> {
     let (role, place) = portion.leading();
-    let rows = tx.execute(
-        "insert into lager_offen
-           (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, position, nr, charge_id, \
-           genannt_id, menge)
-         values (:tenant, :kunde, :typ, :artikel, :ist_genannt, :beleg, :position, :nr, :charge, :genannt, :menge)
-         on conflict do update set menge = menge + excluded.menge where charge_id is excluded.charge_id",
-        named_params! {
+    let typ = gruppe.typ(role);
+    let merge = "update lager_offen set menge = menge + :menge, gesamt = gesamt + :menge
+        where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel
+          and fach = :fach and beleg_id = :beleg and position = :position and nr = :nr and charge_id is :charge";
+    for is_touched in [false, true] {
+        let own = named_params! {
+            ":menge": portion.menge,
             ":kunde": gruppe.kunde,
-            ":typ": gruppe.typ(role),
+            ":typ": typ,
             ":artikel": gruppe.artikel,
-            ":ist_genannt": portion.named.is_some(),
+            ":fach": compartment(portion.named.is_some(), is_touched),
             ":beleg": place.beleg,
             ":position": place.position,
             ":nr": nr,
             ":charge": portion.charge,
-            ":genannt": portion.named,
-            ":menge": portion.menge,
-        },
-    )?;
-    match rows {
-        1 => Ok(()),
-        _ => Err(Failure::Broken(format!("goods of {place:?} in two batches have the number {nr}"))),
+        };
+        if tx.execute(merge, own)? > 0 {
+            return Ok(());
+        }
     }
+    insert_open(tx, gruppe, portion, nr, portion.menge)
+}
+
+/// Adds open goods of a position, of which `gesamt` is open in all.
+pub fn insert_open(
+    tx: &WriteTx<'_>,
+    gruppe: Gruppe,
+    portion: &Portion,
+    nr: i64,
+    gesamt: Quantity,
+) -> Result<()> {
+    let (role, place) = portion.leading();
+    tx.insert(
+        "lager_offen",
+        named_params! {
+            ":kunde_id": gruppe.kunde,
+            ":beleg_typ": gruppe.typ(role),
+            ":artikel_id": gruppe.artikel,
+            ":fach": compartment(portion.named.is_some(), portion.is_touched),
+            ":beleg_id": place.beleg,
+            ":position": place.position,
+            ":nr": nr,
+            ":charge_id": portion.charge,
+            ":genannt_id": portion.named,
+            ":menge": portion.menge,
+            ":gesamt": gesamt,
+        },
+    )
 }
 
 /// Whether a position that was just entered is paired with this document.

@@ -6,7 +6,7 @@ pub mod tagesende;
 pub mod verlauf;
 
 use super::create::header::hint_not_agreed;
-use super::create::{lieferanten_nr, steuerausweis};
+use super::create::{lieferanten_nr, satzdatum, steuerausweis};
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::out::{ausfertigung, nachweis};
@@ -56,6 +56,9 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
 fn hint_doubtful(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(()) };
     hint_not_agreed(beleg, &kunde, hints);
+    if beleg.beleg_typ.ist_rechnung() {
+        satzdatum::hint_guessed(&sql::lieferungen(tx, beleg.id)?, hints);
+    }
     steuerausweis::hint_doubtful(tx, beleg, &kunde, &sql::positions(tx, beleg.id)?, hints)
 }
 

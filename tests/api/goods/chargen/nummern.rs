@@ -47,7 +47,7 @@ fn goods_are_met_under_the_corrected_number_of_their_batch() {
         };
         assert_eq!(moves(&mill.post("EL", said(-5))), ["-5.000"], "it lowers the delivery");
         let invoice = mill.post("ER", said(10));
-        assert_eq!((moves(&invoice), invoice.hint_codes()), (vec![], vec![]));
+        assert_eq!((moves(&invoice), invoice.hint_codes()), (vec![], vec!["LIEFERUNG_VERMUTET".to_owned()]));
         let bound = mill.post("ER", and(said(5), json!({"bezug_beleg_id": delivery})));
         assert_eq!((moves(&bound), bound.hint_codes()), (vec![], vec!["PREIS_UEBERNOMMEN".to_owned()]));
         let credit = mill.post("ER", said(-5));

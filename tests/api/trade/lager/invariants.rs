@@ -43,15 +43,15 @@ fn check_names_pairs_and_movements_that_were_altered() {
     );
     assert_eq!(broken_by(&server, "update lager_offen set menge = menge"), [""; 0]);
     let rows: &[(&str, &[&str])] = &[
-        ("update lager_offen set menge = menge + 1", &[QUANTITY, MOVED]),
+        ("update lager_offen set menge = menge + 1, gesamt = gesamt + 1", &[QUANTITY, MOVED]),
         ("update lager_offen set charge_id = null", &[MOVED]),
         ("update lager_offen set beleg_typ = 'EL'", &[BELONGS]),
         ("update lager_offen set kunde_id = zeroblob(16)", &[BELONGS]),
         ("delete from lager_offen", &[QUANTITY, MOVED]),
         (
-            "insert into lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, ist_genannt, beleg_id, \
-          position, nr, menge)
-          select b.tenant_id, b.kunde_id, b.beleg_typ, p.artikel_id, 0, b.id, p.position, 99, 1
+            "insert into lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, fach, beleg_id, \
+          position, nr, menge, gesamt)
+          select b.tenant_id, b.kunde_id, b.beleg_typ, p.artikel_id, 0, b.id, p.position, 99, 1, 1
           from beleg b join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id where \
           b.beleg_typ = 'RE'",
             &[QUANTITY, MOVED],

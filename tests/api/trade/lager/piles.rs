@@ -115,11 +115,12 @@ fn a_delivery_is_met_by_so_many_documents_and_not_one_more() {
     let mill = mill(&server);
     let delivery = mill.post("LS", items(1, SHARED)).id();
     let other = mill.post("LS", items(1, 1)).id();
-    let invoices: Vec<_> = (0..DOCUMENTS).map(|_| mill.post("RE", items(1, 1)).id()).collect();
-    let refused = mill.post("RE", items(1, 1));
+    let of_it = |menge: i64| json!({"artikelnr": "S", "menge": menge, "bezug_beleg_id": delivery});
+    let invoices: Vec<_> = (0..DOCUMENTS).map(|_| mill.post("RE", of_it(1)).id()).collect();
+    let refused = mill.post("RE", of_it(1));
     let error = refused.refused(400, "ZU_VIELE_GEGENBELEGE");
     assert!(error["message"].as_str().unwrap().starts_with("LS-"), "{error}");
-    mill.put(&invoices[0], items(1, 2)).is(200);
+    mill.put(&invoices[0], of_it(2)).is(200);
     mill.post("RE", json!({"artikelnr": "S", "menge": 1, "bezug_beleg_id": other})).is(201);
     mill.post("RE", items(1, -1)).is(201);
     assert_eq!(stock(&mill), -SHARED - 1);

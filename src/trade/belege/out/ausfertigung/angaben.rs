@@ -109,7 +109,7 @@ impl Angaben {
         steuerart: Option<Steuerart>,
     ) -> Result<Angaben> {
         let lieferungen = match beleg.beleg_typ.ist_rechnung() {
-            true => sql::lieferungen(tx, beleg.id)?,
+            true => sql::certain_deliveries(tx, beleg.id)?,
             false => Vec::new(),
         };
         let mut weighed_on = None;
