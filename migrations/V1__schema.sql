@@ -1781,6 +1781,7 @@ create table lager_paar (
     when gutschrift_id is not null then 'gutschrift'                                  -- a credit waits for its return
     when rueckgabe_id is not null and lieferung_id is not null then 'zurueckgenommen' -- a return took back a delivery
     when rueckgabe_id is not null then 'rueckgabe'                                    -- a return waits for its credit
+    when lieferung_id is null then 'mehr'          -- what an invoice says beyond the delivery that it names: nothing moved
     else 'paar' end)                               -- delivery and invoice have met
 ) strict;
 -- The first pair that could be taken back; as in lager_offen, those that name a batch stand apart, and once more by the

@@ -126,6 +126,8 @@ pub enum Broken {
     NewestFirst,
     /// What has been met in part comes before what is untouched.
     TouchedAlike,
+    /// What is named waits for what was proposed.
+    NameWaits,
     /// A credit never moves back what an invoice moved itself.
     CreditNeverMoves,
     /// A return moves although a credit has moved for it.
@@ -170,6 +172,8 @@ pub struct Model {
     pub positions: BTreeMap<Pos, Position>,
     pub open: BTreeMap<Pos, Vec<Part>>,
     pub pairs: Vec<Pair>,
+    /// What invoices say beyond the deliveries that they name.
+    pub excess: BTreeMap<Pos, i64>,
     pub backs: Vec<Back>,
     pub released: BTreeMap<Pos, Released>,
     pub clock: u64,
@@ -190,6 +194,7 @@ impl Model {
             positions: BTreeMap::new(),
             open: BTreeMap::new(),
             pairs: Vec::new(),
+            excess: BTreeMap::new(),
             backs: Vec::new(),
             released: BTreeMap::new(),
             clock: 0,
@@ -444,6 +449,9 @@ impl Model {
             for part in parts {
                 add([delivery, invoice, None, None], part.lot, [Some(*pos), None], part.quantity);
             }
+        }
+        for (pos, quantity) in &self.excess {
+            add([None, Some(*pos), None, None], None, [None, None], *quantity);
         }
         for Pair { delivery, invoice, mover, part } in &self.pairs {
             let positions = [Some(*delivery), Some(*invoice), None, None];

@@ -1,6 +1,6 @@
 //! The order of D38 in which open goods are met, and which a position may meet.
 
-use crate::stock::model::{Broken, Lot, Model, Name, Pos};
+use crate::stock::model::{Broken, Lot, Model, Name, Pair, Part, Pos};
 use crate::stock::notation::{Item, Typ};
 
 impl Model {
@@ -83,5 +83,41 @@ impl Model {
                 (false, true) => has(true) || !same && has(false),
                 (false, false) => has(same),
             }
+    }
+
+    /// Releases what a proposal has taken of that which a position names: the pair made last that nobody named, and that no
+    /// final invoice shows as a whole. Returns the position of which something is open again.
+    pub fn release(&mut self, pos: Pos, quantity: i64) -> Option<Pos> {
+        let named = self.named_by(pos).filter(|_| !self.breaks(Broken::NameWaits))?;
+        let names = |who: Pos, whom: Pos| self.named_by(who) == Some(whom.document);
+        let whole = |pair: &Pair| {
+            let same =
+                self.pairs.iter().filter(|of| (of.delivery, of.invoice) == (pair.delivery, pair.invoice));
+            same.map(|pair| pair.part.quantity).sum::<i64>() == self.positions[&pair.delivery].item.quantity
+        };
+        let is_proposed = |pair: &Pair| {
+            let (delivery, invoice) = (pair.delivery, pair.invoice);
+            let is_shown = self.documents[&invoice.document].is_final && whole(pair);
+            let target = if self.positions[&pos].typ.delivers() { invoice } else { delivery };
+            let name = self.name_of([Some(invoice), Some(delivery), None]);
+            target.document == named
+                && self.agrees(pos, target, name)
+                && !is_shown
+                && !names(delivery, invoice)
+                && !names(invoice, delivery)
+        };
+        let at = self.pairs.iter().rposition(is_proposed)?;
+        let pair = self.pairs[at].clone();
+        let released = quantity.min(pair.part.quantity);
+        self.pairs[at].part.quantity -= released;
+        self.pairs.retain(|pair| pair.part.quantity > 0);
+        let delivers = self.positions[&pos].typ.delivers();
+        let (kept, other) =
+            if delivers { (pair.invoice, pair.delivery) } else { (pair.delivery, pair.invoice) };
+        let part = Part { quantity: released, ..pair.part };
+        let since = if pair.mover == kept { part.since } else { self.tick() };
+        self.reopen(kept, Part { since, ..part });
+        self.release_part(other, pair.mover, part);
+        Some(kept)
     }
 }

@@ -49,10 +49,11 @@ impl Model {
                 (false, true) => self.enter_new_return(pos, quantity),
                 (false, false) => self.enter_credit(back(pos, false, quantity)),
             }
+            self.settle();
         }
-        self.settle();
         self.date(number);
-        let contradicts = |(pos, _): &(Pos, Position)| self.open.contains_key(pos) && self.contradicts(*pos);
+        let is_left = |pos: &Pos| self.open.contains_key(pos) || self.excess.contains_key(pos);
+        let contradicts = |(pos, _): &(Pos, Position)| is_left(pos) && self.contradicts(*pos);
         if positions.iter().any(contradicts) { Err("CHARGE_WIDERSPRUCH") } else { Ok(()) }
     }
 
@@ -73,7 +74,7 @@ impl Model {
     }
 
     /// The same for something that names this batch.
-    fn agrees(&self, one: Pos, other: Pos, name: Option<Name>) -> bool {
+    pub fn agrees(&self, one: Pos, other: Pos, name: Option<Name>) -> bool {
         let same_name = self.breaks(Broken::NamesIgnored) || self.fits(one, name);
         let (one, other) = (&self.positions[&one], &self.positions[&other]);
         one.partner == other.partner
@@ -83,7 +84,7 @@ impl Model {
     }
 
     /// The first batch named by one of these.
-    fn name_of(&self, positions: [Option<Pos>; 3]) -> Option<Name> {
+    pub fn name_of(&self, positions: [Option<Pos>; 3]) -> Option<Name> {
         positions.into_iter().flatten().find_map(|pos| self.positions[&pos].name)
     }
 
@@ -102,6 +103,10 @@ impl Model {
     fn enter_positive(&mut self, pos: Pos, quantity: i64) -> Result<(), &'static str> {
         let mut lot = None;
         let rest = self.meet(pos, quantity, None, &mut lot, &mut (Some(quantity), None));
+        if rest > 0 && !self.positions[&pos].typ.delivers() && self.named_by(pos).is_some() {
+            self.excess.insert(pos, rest);
+            return Ok(());
+        }
         if let (Some(lot), true) = (lot, rest > 0) {
             let since = self.tick();
             self.open.entry(pos).or_default().push(Part { lot, quantity: rest, since });
@@ -157,7 +162,13 @@ impl Model {
         }
         *lot = lot.or(own.map(|own| own.lot));
         let named = self.named_by(pos).is_some();
-        while quantity > 0 && !others.is_empty() {
+        while quantity > 0 {
+            if others.is_empty() {
+                others.extend(self.release(pos, quantity));
+            }
+            if others.is_empty() {
+                break;
+            }
             // One is met until nothing of it is left.
             *chosen = chosen.filter(|chosen| others.contains(chosen) && !named);
             let exact = whole.take_if(|_| chosen.is_none() && !named);

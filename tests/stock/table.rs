@@ -68,7 +68,10 @@ const ANY: &[&str] = &[
     "LS 10; RE 4 6; put 1: 4 => -10; put 1: 10 => -10; note 1 => -10",
     "LS 10; RE 10~ => -10; RE 10 => -10; RE 10! => -10; LS 10! => -10",
     "lieferung on; RE 10; RE -10 => 0; LS 10; lieferung off; RE 12 => -12",
-    "LS 10; LS 10; RE 10^2 => -20; RE 10 => -20; RE 10^2 => -30",
+    "LS 10; LS 10; RE 10^2 => -20; RE 10 => -20; RE 10^2 => -20",
+    // What is named goes before what was proposed.
+    "LS 10; LS 10; RE 10; RE 10^1 => -20; storno 3 => -20",
+    "LS 10; RE 11^1 => -10; storno 1 => -10",
     "RE 10; RE -1~; LS 5^2 !BEZUG_PASST_NICHT => -10",
     "LS 10; storno 1 => 0; RE 10; RE -4^2 => -6; LS -4^3 => -6; LS 6^2 => -6; LS 6^2 => -12",
     "LS 10; RE 10; partner 1/2 => -20; partner 2/2 => -10; partner 1/1 => -20",

@@ -33,6 +33,7 @@ impl Model {
     pub fn withdraw(&mut self, number: u32) {
         let is_gone = |pos: Pos| pos.document == number;
         self.open.retain(|pos, _| !is_gone(*pos));
+        self.excess.retain(|pos, _| !is_gone(*pos));
         for pair in std::mem::take(&mut self.pairs) {
             match (is_gone(pair.delivery), is_gone(pair.invoice)) {
                 (false, false) => self.pairs.push(pair),
@@ -49,7 +50,7 @@ impl Model {
     }
 
     /// Releases the matched part of a position, which moves it now unless it did before.
-    fn release_part(&mut self, pos: Pos, mover: Pos, part: Part) {
+    pub fn release_part(&mut self, pos: Pos, mover: Pos, part: Part) {
         let since = if mover == pos { part.since } else { self.tick() };
         self.released.entry(pos).or_default().parts.push(Part { since, ..part });
     }
@@ -143,7 +144,11 @@ impl Model {
             let pairs = self.pairs.iter().filter(|pair| pair.delivery == pos || pair.invoice == pos);
             let backs =
                 self.backs.iter().filter(|back| [back.giving, back.credit, back.held()].contains(&Some(pos)));
-            open.chain(pairs.map(|pair| pair.part.quantity)).chain(backs.map(|back| back.quantity)).sum()
+            let excess = self.excess.get(&pos).copied();
+            open.chain(excess)
+                .chain(pairs.map(|pair| pair.part.quantity))
+                .chain(backs.map(|back| back.quantity))
+                .sum()
         };
         self.positions.iter().map(|(pos, position)| (*pos, position.item.quantity.abs(), sum(*pos))).collect()
     }

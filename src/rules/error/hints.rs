@@ -40,6 +40,7 @@ choice! {
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
         BezugOhneMenge = "BEZUG_OHNE_MENGE",
         BezugGeloest = "BEZUG_GELOEST",
+        MengeAbweichend = "MENGE_ABWEICHEND",
         LieferungVermutet = "LIEFERUNG_VERMUTET",
         SatzGeaendert = "SATZ_GEAENDERT",
         ChargeUmgebucht = "CHARGE_UMGEBUCHT",

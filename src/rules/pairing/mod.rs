@@ -59,6 +59,8 @@ impl SentPosition {
 pub trait Store {
     type Error;
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
+    /// The pair of what a position names that was made last, and that nobody named.
+    fn proposed(&mut self, entry: &SentPosition, target: &Target) -> Result<Option<Portion>, Self::Error>;
     /// Whether `own` may be matched with these goods.
     fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
@@ -88,6 +90,8 @@ pub struct Pairing<S> {
     pub store: S,
     /// Credits that moved goods back.
     pub moved_back: BTreeSet<PositionKey>,
+    /// What deliveries and invoices say beyond what they name.
+    pub beyond: BTreeMap<PositionKey, Quantity>,
     /// Freed portions, which enter again position by position, in the order of creation.
     freed: BTreeMap<Created, Vec<Portion>>,
     /// For each position that took over movements, the number of the last of them.
@@ -96,7 +100,8 @@ pub struct Pairing<S> {
 
 impl<S: Store> Pairing<S> {
     pub fn new(store: S) -> Pairing<S> {
-        Pairing { store, moved_back: BTreeSet::new(), freed: BTreeMap::new(), taken_over: BTreeMap::new() }
+        let (moved_back, beyond) = (BTreeSet::new(), BTreeMap::new());
+        Pairing { store, moved_back, beyond, freed: BTreeMap::new(), taken_over: BTreeMap::new() }
     }
 
     /// Removes all positions of a document, given its portions, and then matches their former partners anew.
@@ -236,7 +241,11 @@ impl<S: Store> Pairing<S> {
         let search = Search { bezug, reach: entry.reach, ..Search::oldest(kind, entry.named) };
         // The batch in which its goods lie or will lie; the outer `None` while that is unknown.
         let mut batch = own.moved_by.map(|_| own.charge);
-        while let Some(open) = self.next_open(entry, &search, course, &own, batch)? {
+        let whole = own.menge;
+        loop {
+            let Some(open) = self.next_open(entry, &search, course, &own, batch)? else {
+                if self.release(entry, &search, own.menge)? { continue } else { break }
+            };
             let menge = open.menge.min(own.menge);
             self.store.take(&open, menge)?;
             self.match_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
@@ -248,6 +257,13 @@ impl<S: Store> Pairing<S> {
         if own.moved_by.is_some() {
             return self.store.add(own);
         }
+        if search.bezug.is_some() && own.menge != whole {
+            self.beyond.insert(entry.place, own.menge);
+        }
+        // What an invoice says beyond the delivery that it names moves nothing.
+        if search.bezug.is_some() && entry.role == Role::Invoice {
+            return self.store.add(own);
+        }
         let parts = match batch {
             Some(charge) => vec![(charge, own.menge)],
             None => self.store.batches_for(entry, own.menge)?,
@@ -257,6 +273,25 @@ impl<S: Store> Pairing<S> {
             self.store.add(Portion { menge, named, ..own.clone() }.moved(entry.role, charge))?;
         }
         Ok(())
+    }
+
+    /// Releases what a proposal has taken of that which a position names, up to a quantity: it is open again, and whoever
+    /// had it looks for something else. What is named goes before what was proposed (D38).
+    fn release(&mut self, entry: &SentPosition, search: &Search, menge: Quantity) -> Result<bool, S::Error> {
+        let Some(target) = search.bezug.filter(|_| !menge.is_zero()) else { return Ok(false) };
+        let Some(pair) = self.store.proposed(entry, &target)? else { return Ok(false) };
+        let menge = pair.menge.min(menge);
+        self.store.take(&pair, menge)?;
+        for (role, place) in pair.positions() {
+            let alone = Portion { menge, ..self.alone(&pair, role, place)? };
+            if role == target.role {
+                let named = self.store.entry(role, place, pair.charge)?.named.id();
+                self.store.add(Portion { named, ..alone })?;
+            } else {
+                self.set_free(alone);
+            }
+        }
+        Ok(true)
     }
 
     /// The next open counterpart, except that a delivery takes the part of an invoice in its own batch first.

@@ -57,6 +57,8 @@ pub enum PortionKind {
     Settled,
     /// A credit took back an invoice that a delivery covered: nothing moved.
     Credited,
+    /// What an invoice says beyond the delivery that it names: nothing moved.
+    Excess,
 }
 
 /// A quantity of goods in one batch, and the positions that refer to it: which one moved it, which ones are
@@ -149,6 +151,7 @@ impl Portion {
             (false, _, true, false) => PortionKind::WaitingReturn,
             (true, true, false, false) => PortionKind::Pair,
             (true, false, false, false) => PortionKind::OpenDelivery,
+            (false, true, false, false) if self.moved_by.is_none() => PortionKind::Excess,
             (false, _, false, false) => PortionKind::OpenInvoice,
         }
     }

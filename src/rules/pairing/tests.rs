@@ -22,6 +22,10 @@ impl Store for Shelf {
         Ok(if search.newest_first { found.last() } else { found.first() }.map(|portion| (*portion).clone()))
     }
 
+    fn proposed(&mut self, _: &SentPosition, _: &Target) -> Result<Option<Portion>, Infallible> {
+        Ok(None)
+    }
+
     fn may_match(&mut self, _: &Portion, _: &Portion) -> Result<bool, Infallible> {
         Ok(true)
     }

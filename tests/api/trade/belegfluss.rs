@@ -4,6 +4,7 @@ mod ids;
 mod names;
 mod pages;
 mod proposals;
+mod released;
 mod takeover;
 mod ties;
 

@@ -6,6 +6,7 @@ use super::change::Gruppe;
 use super::{search, sql};
 use crate::platform::failure::Result;
 use crate::rules::error::{Code, HintCode, Refusal};
+use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Role, SentPosition};
 use crate::trade::belege;
 
@@ -76,6 +77,22 @@ impl Booking<'_> {
             );
             self.hint(entry, HintCode::BezugOhneMenge, "bezug_beleg_id", &message);
         }
+        Ok(())
+    }
+
+    /// Adds a hint if a position says more than what it names has left. What an invoice says more moves nothing.
+    pub fn hint_beyond(&mut self, entry: &SentPosition, menge: Quantity, beyond: Quantity) -> Result<()> {
+        let Some(bezug) = entry.bezug else { return Ok(()) };
+        let (nummer, _) = belege::sql::number_and_type(self.tx, bezug.beleg)?;
+        let what = match entry.role {
+            Role::Invoice => "bewegt nichts",
+            _ => "ist dazu noch geliefert",
+        };
+        let message = format!(
+            "Die Position sagt {menge}, von {nummer} waren es {}; {beyond} mehr {what}. Bitte die Mengen vergleichen.",
+            menge.minus(beyond)?
+        );
+        self.hint(entry, HintCode::MengeAbweichend, "menge", &message);
         Ok(())
     }
 

@@ -143,8 +143,12 @@ impl Booking<'_> {
             let mut pairing = Pairing::new(Portions { booking: self, gruppe });
             let entry = pairing.store.entry_of(role(beleg, menge), position)?;
             pairing.enter(&entry, menge.abs())?;
-            if pairing.moved_back.contains(&entry.place) {
+            let (moved_back, beyond) = (pairing.moved_back, pairing.beyond);
+            if moved_back.contains(&entry.place) {
                 self.hint_moved_back(&entry);
+            }
+            if let Some(beyond) = beyond.get(&entry.place).copied() {
+                self.hint_beyond(&entry, menge, beyond)?;
             }
             entered.push((gruppe, entry));
         }

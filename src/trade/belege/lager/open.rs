@@ -15,7 +15,7 @@ use crate::trade::belege::model::BelegPosition;
 /// Open portions of a document.
 #[derive(Default)]
 pub struct Unmet {
-    /// Only for a document that takes nothing back: no position searches its own portions.
+    /// Only for a document that takes nothing back and names nothing: no position searches its own portions.
     keeps: bool,
     /// Whether nothing is open that the document could be paired with.
     pub meets_nothing: bool,
@@ -35,7 +35,11 @@ impl Unmet {
         let Some(counterpart) = beleg.beleg_typ.gegenstueck().filter(|_| !positions.is_empty()) else {
             return Ok(Unmet::default());
         };
-        if positions.iter().any(|(_, (_, menge))| menge.is_negative()) {
+        // What takes back, or names what a proposal has, may set goods of its own document free.
+        let sets_free = |(position, (_, menge)): &(&BelegPosition, (Uuid, Quantity))| {
+            menge.is_negative() || position.bezug_beleg_id.is_some()
+        };
+        if positions.iter().any(sets_free) {
             return Ok(Unmet::default());
         }
         // One query instead of one per article: usually nothing is open.
@@ -60,7 +64,7 @@ impl Unmet {
 
     /// Keeps an open portion of the document; returns a portion that must be stored immediately.
     pub fn keep(&mut self, gruppe: Gruppe, portion: Portion) -> Option<Portion> {
-        let is_open = portion.positions().count() == 1 && portion.nr.is_none();
+        let is_open = sql::is_open(portion.kind()) && portion.nr.is_none();
         if !self.keeps || !is_open {
             self.is_met = true;
             return Some(portion);

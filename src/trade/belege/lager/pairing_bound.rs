@@ -98,7 +98,7 @@ impl PairingBound {
             }
             return Ok(true);
         }
-        if !self.is_entering {
+        if !self.is_entering || own.leading().1.beleg != self.own {
             self.left_open.get_or_insert(own.leading().1.beleg);
             return Ok(false);
         }

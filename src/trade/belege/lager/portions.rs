@@ -17,7 +17,7 @@ use crate::rules::document::Seite;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{
-    Bezug, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Store,
+    Bezug, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Store, Target,
 };
 use crate::rules::text::case_key;
 use crate::trade::belege::model::BelegPosition;
@@ -214,6 +214,13 @@ impl Store for Portions<'_, '_> {
         let unnamed = self.walk(&Search { named: Named::default(), ..*search }, false)?;
         let found = [unnamed, self.walk(search, true)?].into_iter().flatten();
         Ok(found.min_by_key(|found| (found.leading().1, found.nr)))
+    }
+
+    fn proposed(&mut self, entry: &SentPosition, target: &Target) -> Result<Option<Portion>> {
+        if self.booking.unmet.meets_nothing {
+            return Ok(None);
+        }
+        sql::proposed(self.booking.tx, self.gruppe, entry.named, target)
     }
 
     fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool> {

@@ -12,7 +12,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, SentPosition};
+use crate::rules::pairing::{Named, Portion, PortionKind, PositionKey, Role, SentPosition, Target};
 use crate::trade::belege::model::Beleg;
 
 /// Returns the name of a role in the columns of these tables.
@@ -36,6 +36,7 @@ pub fn art(kind: PortionKind) -> (&'static str, Role) {
         PortionKind::WaitingCredit => ("gutschrift", Role::Credit),
         PortionKind::Settled => ("erledigt", Role::Credit),
         PortionKind::Credited => ("aufgehoben", Role::Invoice),
+        PortionKind::Excess => ("mehr", Role::Invoice),
     }
 }
 
@@ -167,6 +168,46 @@ pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -
     tx.all(&statement, params, |row| Ok(OpenGoods::read(row)?.portion(role)))
 }
 
+/// Returns the pair made last with what a target names, up to one that either side names or that a final invoice shows as
+/// a whole (D38), in a batch that fits.
+pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> Result<Option<Portion>> {
+    let role = column(target.role);
+    let names = |who: &str, whom: &str| {
+        format!(
+            "coalesce({who}.bezug_beleg_id = {whom}.beleg_id
+               and ({who}.bezug_position_id is null or {who}.bezug_position_id = {whom}.id), 0)"
+        )
+    };
+    let statement = format!(
+        "select {} from lager_paar l indexed by lager_paar_{role}
+           join beleg_position d on d.tenant_id = l.tenant_id and d.beleg_id = l.lieferung_id
+             and d.position = l.lieferung_position
+           join beleg_position i on i.tenant_id = l.tenant_id and i.beleg_id = l.rechnung_id
+             and i.position = l.rechnung_position
+           join beleg b on b.tenant_id = l.tenant_id and b.id = l.rechnung_id
+         where l.tenant_id = :tenant and l.{role}_id = :beleg and (:position is null or l.{role}_position = :position)
+           and l.artikel_id = :artikel and l.art = 'paar' and not {} and not {}
+           and (b.status = 'offen' or d.lager_menge > (select sum(x.menge) from lager_paar x
+             where x.tenant_id = l.tenant_id and x.lieferung_id = l.lieferung_id
+               and x.lieferung_position = l.lieferung_position and x.rechnung_id = l.rechnung_id
+               and x.rechnung_position = l.rechnung_position))
+           and (:name is null or l.genannt_id is null or l.genannt_id is :charge or l.genannt_id is :number)
+         order by l.id desc limit 1",
+        Portion::COLUMNS,
+        names("d", "i"),
+        names("i", "d")
+    );
+    let params = named_params! {
+        ":beleg": target.beleg,
+        ":position": target.position,
+        ":artikel": gruppe.artikel,
+        ":name": named.id(),
+        ":charge": named.charge,
+        ":number": named.number,
+    };
+    tx.optional(&statement, params, Portion::read)
+}
+
 /// Returns a column of a position's portions: of its pairs for which `pairs` holds, and of everything open.
 fn of_position<T: FromSql>(
     tx: &Tx<'_>,
@@ -195,7 +236,7 @@ fn of_position<T: FromSql>(
 }
 
 pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
-    of_position(tx, gruppe, role, place, "charge_id", "true")
+    of_position(tx, gruppe, role, place, "charge_id", "art <> 'mehr'")
 }
 
 /// Returns the batches of goods that an invoice moved itself, whether paired with a delivery later or still
@@ -230,7 +271,10 @@ pub fn is_left(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> R
            and artikel_id = :artikel and beleg_id = :beleg and position = :position
          union all
          select 1 from lager_paar where tenant_id = :tenant and gutschrift_id = :beleg
-           and gutschrift_position = :position and art = 'gutschrift' and zurueck_von is null"
+           and gutschrift_position = :position and art = 'gutschrift' and zurueck_von is null
+         union all
+         select 1 from lager_paar where tenant_id = :tenant and rechnung_id = :beleg
+           and rechnung_position = :position and art = 'mehr'"
     );
     tx.exists(
         &statement,
@@ -342,7 +386,8 @@ pub fn settle_open(tx: &WriteTx<'_>, gruppe: Gruppe, role: Role, place: Position
     }
     let name = column(role);
     let met = format!(
-        "select 1 from lager_paar where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position"
+        "select 1 from lager_paar where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
+           and art <> 'mehr'"
     );
     let is_touched = tx.exists(&met, named_params! {":beleg": place.beleg, ":position": place.position})?;
     let gesamt = rows.iter().try_fold(Quantity::ZERO, |sum, (.., menge)| sum.plus(*menge))?;

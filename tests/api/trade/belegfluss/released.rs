@@ -1,0 +1,82 @@
+//! What is named goes before what was proposed, and an invoice that names its delivery moves nothing beyond it.
+
+use serde_json::{Value, json};
+
+use super::{position, sacks};
+use crate::harness::Server;
+use crate::trade::lager::{Mill, and, moves, sell};
+
+fn met(mill: &Mill<'_>, id: &str) -> Vec<String> {
+    let shown = mill.get(id);
+    let met = shown["positionen"][0]["gegenbelege"].as_array().unwrap();
+    met.iter().map(|met| met["beleg_nummer"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn an_invoice_that_names_a_delivery_gets_it_and_the_other_one_looks_for_another() {
+    let server = Server::start();
+    for is_final in [false, true] {
+        let mill = Mill::with(&server, if is_final { "A" } else { "B" }, &[]);
+        let deliver = || mill.post("LS", sacks(&[(10, json!({}))]));
+        let (first, second) = (deliver(), deliver());
+        let guessed = mill.post("RE", sacks(&[(4, json!({}))])).id();
+        assert_eq!(met(&mill, &guessed), ["LS-2026-00001"]);
+        if is_final {
+            mill.finalise(&guessed);
+        }
+        let line = position(&first.body, 0);
+        let named = mill.post("RE", json!({"bezug_position_id": line, "menge": 10}));
+        assert_eq!(moves(&named), [""; 0], "both invoices are delivered");
+        assert_eq!(met(&mill, &named.id()), ["LS-2026-00001"]);
+        assert_eq!(met(&mill, &guessed), ["LS-2026-00002"], "even where it is final: it printed no delivery");
+        assert_eq!(mill.get(&second.id())["positionen"][0]["offen"], "6.000");
+    }
+}
+
+/// What nothing is left for moves by itself; what a final invoice shows stays.
+#[test]
+fn what_is_released_and_finds_nothing_moves_and_what_is_printed_is_not_released() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let delivery = mill.post("LS", sacks(&[(10, json!({}))]));
+    let named = json!({"bezug_position_id": position(&delivery.body, 0), "menge": 10});
+    let guessed = mill.post("RE", sacks(&[(10, json!({}))])).id();
+    let taken = mill.post("RE", named.clone());
+    assert_eq!(moves(&taken), ["-10.000"], "the first one moves its goods now");
+    assert_eq!((met(&mill, &guessed), met(&mill, &taken.id())), (vec![], vec!["LS-2026-00001".to_owned()]));
+    mill.storno(&guessed).is(200);
+    mill.storno(&taken.id()).is(200);
+    let shown = mill.post("RE", sacks(&[(10, json!({}))])).id();
+    mill.finalise(&shown);
+    let late = mill.post("RE", named);
+    late.hints("BEZUG_OHNE_MENGE");
+    assert_eq!((moves(&late), met(&mill, &shown)), (vec![], vec!["LS-2026-00001".to_owned()]));
+}
+
+/// LS 24,863 kg from a batch; RE 24.87 t that names it.
+#[test]
+fn an_invoice_moves_nothing_beyond_the_delivery_that_it_names() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("A", 100_000);
+    let delivery = mill.post("LS", sell(24_863, &charge));
+    let tonnes = json!({"bezug_position_id": position(&delivery.body, 0), "menge": "24.87", "einheit": "t"});
+    let invoice = mill.post("RE", tonnes);
+    let hint = invoice.hints("MENGE_ABWEICHEND")["hinweise"].to_string();
+    assert!(hint.contains("24870.000") && hint.contains("24863.000") && hint.contains("7.000"), "{hint}");
+    assert_eq!(moves(&invoice), [""; 0]);
+    assert_eq!(
+        mill.get(&invoice.id())["positionen"][0]["charge_id"],
+        charge,
+        "its batch is that of the delivery"
+    );
+    assert_eq!(moves(&mill.storno(&delivery.id())), ["-24863.000", "24863.000"], "what it had met");
+    // A delivery moves what it says.
+    let prepaid = mill.post("RE", sacks(&[(5, json!({}))]));
+    let more =
+        and(sacks(&[(7, json!({}))])[0].clone(), json!({"bezug_position_id": position(&prepaid.body, 0)}));
+    let more: Value = more;
+    let late = mill.post("LS", more);
+    late.hints("MENGE_ABWEICHEND");
+    assert_eq!(moves(&late), ["-2.000"]);
+}
