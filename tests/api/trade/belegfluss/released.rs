@@ -70,7 +70,9 @@ fn an_invoice_moves_nothing_beyond_the_delivery_that_it_names() {
         charge,
         "its batch is that of the delivery"
     );
-    assert_eq!(moves(&mill.storno(&delivery.id())), ["-24863.000", "24863.000"], "what it had met");
+    let mut taken_over = moves(&mill.storno(&delivery.id()));
+    taken_over.sort();
+    assert_eq!(taken_over, ["-24863.000", "24863.000"], "the invoice moves what it had met");
     // A delivery moves what it says.
     let prepaid = mill.post("RE", sacks(&[(5, json!({}))]));
     let more =
