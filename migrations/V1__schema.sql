@@ -1736,7 +1736,7 @@ create table lager_offen (
 ) strict, without rowid;
 -- The first of which exactly a quantity is open.
 create index lager_offen_gesamt
-  on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, gesamt, beleg_id, position, nr);
+  on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, fach, gesamt, beleg_id, position, nr);
 -- The first that names a batch, and the first that lies in one.
 create index lager_offen_genannt
   on lager_offen (tenant_id, kunde_id, beleg_typ, artikel_id, genannt_id, beleg_id, position, nr)

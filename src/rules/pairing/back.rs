@@ -22,12 +22,7 @@ impl<S: Store> Pairing<S> {
         let is_free = !own.has(Role::Invoice);
         if is_free {
             let deliveries = in_its_batch(PortionKind::OpenDelivery, Role::Delivery);
-            let newest_first = deliveries.bezug.is_none();
-            let deliveries = Search { newest_first, ..deliveries };
-            while let Some((open, menge)) = self.take_next(&deliveries, course, &mut own)? {
-                let returned = Portion { menge, ..open }.with(Role::Return, Some(entry.place));
-                self.store.add(returned.moved(Role::Return, charge))?;
-            }
+            self.lower_deliveries(entry, &mut own, deliveries, course)?;
         }
         let moved =
             Search { has_moved: Some(true), ..in_its_batch(PortionKind::WaitingCredit, Role::Credit) };
@@ -49,6 +44,22 @@ impl<S: Store> Pairing<S> {
             self.settle(&own, &credit, menge)?;
         }
         if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
+    }
+
+    /// Lowers open deliveries by a return: those that it names, else in the order of [`Course`], the newest first.
+    fn lower_deliveries(
+        &mut self,
+        entry: &SentPosition,
+        own: &mut Portion,
+        deliveries: Search,
+        course: &mut Course,
+    ) -> Result<(), S::Error> {
+        let deliveries = Search { newest_first: deliveries.bezug.is_none(), ..deliveries };
+        while let Some((open, menge)) = self.take_next(&deliveries, course, own)? {
+            let returned = Portion { menge, ..open }.with(Role::Return, Some(entry.place));
+            self.store.add(returned.moved(Role::Return, own.charge))?;
+        }
+        Ok(())
     }
 
     /// Enters a credit, in the four steps of D8. If it took back an invoice, it only pairs with returns.

@@ -80,6 +80,8 @@ pub struct Portion {
     pub menge: Quantity,
     /// Of open goods: whether part of their position has been met or taken back.
     pub is_touched: bool,
+    /// Of open goods: all of their position that was open when they were found.
+    pub whole: Quantity,
     pub moved_by: Option<Role>,
     pub returned_by: Option<Role>,
 }

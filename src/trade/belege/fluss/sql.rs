@@ -46,14 +46,14 @@ pub fn named(tx: &Tx<'_>, beleg: Uuid, next: Next, except: Uuid) -> Result<Vec<(
           - coalesce((select sum(l.menge) from lager_paar l where l.tenant_id = f.tenant_id
               and l.lieferung_id = f.beleg_id and l.lieferung_position = p.position and l.rueckgabe_id is not null), 0)
           - coalesce((select sum(l.menge) from lager_paar l
-              join beleg_position d on d.tenant_id = l.tenant_id and d.beleg_id = l.lieferung_id
+              cross join beleg_position d on d.tenant_id = l.tenant_id and d.beleg_id = l.lieferung_id
                 and d.position = l.lieferung_position
-              join beleg_fluss g on g.tenant_id = d.tenant_id and g.beleg_id = d.beleg_id and g.position_id = d.id
+              cross join beleg_fluss g on g.tenant_id = d.tenant_id and g.beleg_id = d.beleg_id and g.position_id = d.id
                 and g.von_position_id = f.von_position_id
               where l.tenant_id = f.tenant_id and l.rechnung_id = f.beleg_id and l.rechnung_position = p.position), 0)
         from beleg_fluss f
-          join beleg_position v on v.tenant_id = f.tenant_id and v.id = f.von_position_id
-          join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
+          cross join beleg_position v on v.tenant_id = f.tenant_id and v.id = f.von_position_id
+          cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
         where f.tenant_id = :tenant and f.von_beleg_id = :beleg and f.beleg_id <> :except and (p.menge < 0) = :back";
     let params = named_params! {":beleg": beleg, ":except": except, ":back": next != Next::Forward};
     tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
@@ -85,7 +85,7 @@ pub fn delete(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
 pub fn naming_what_is_gone(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<String>> {
     let statement = "select distinct b.beleg_nummer
         from beleg_position p indexed by beleg_position_bezug
-          join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
+          cross join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
         where p.tenant_id = :tenant and p.bezug_beleg_id = :beleg and p.bezug_position_id is not null
           and b.status <> 'storniert' and not exists (
             select 1 from beleg_position n where n.tenant_id = p.tenant_id and n.id = p.bezug_position_id)
@@ -112,7 +112,7 @@ pub fn invoiced(
         where tenant_id = :tenant and rueckgabe_id = :beleg and rueckgabe_position = :position order by id limit 1";
     let names = "select l.rechnung_id, l.rechnung_position, d.beleg_id, d.position
         from beleg_position r
-          join beleg_position d on d.tenant_id = r.tenant_id and d.id = r.bezug_position_id
+          cross join beleg_position d on d.tenant_id = r.tenant_id and d.id = r.bezug_position_id
           left join lager_paar l on l.tenant_id = d.tenant_id and l.lieferung_id = d.beleg_id
             and l.lieferung_position = d.position and l.rechnung_id is not null
         where r.tenant_id = :tenant and r.beleg_id = :beleg and r.position = :position order by l.id limit 1";
@@ -191,9 +191,9 @@ pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>>
         "select l.eigene, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, sum(l.menge),
            abs(p.lager_menge), {}, {}, 1
          from ({}) l
-           join beleg b on b.tenant_id = :tenant and b.id = l.beleg
-           join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.beleg and p.position = l.position
-           join beleg_position o on o.tenant_id = :tenant and o.beleg_id = :beleg and o.position = l.eigene
+           cross join beleg b on b.tenant_id = :tenant and b.id = l.beleg
+           cross join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.beleg and p.position = l.position
+           cross join beleg_position o on o.tenant_id = :tenant and o.beleg_id = :beleg and o.position = l.eigene
          group by l.eigene, b.id, p.position order by l.eigene, b.id, p.position",
         names("o", "p"),
         names("p", "o"),
@@ -209,17 +209,17 @@ pub fn named_with(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Tie>> {
         "select o.position, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, f.menge,
           abs(coalesce(p.lager_menge, p.menge)), 1, 0, 0
         from beleg_fluss f
-          join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.position_id
-          join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.von_position_id
-          join beleg b on b.tenant_id = f.tenant_id and b.id = f.von_beleg_id and b.status <> 'storniert'
+          cross join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.position_id
+          cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.von_position_id
+          cross join beleg b on b.tenant_id = f.tenant_id and b.id = f.von_beleg_id and b.status <> 'storniert'
         where f.tenant_id = :tenant and f.beleg_id = :beleg
         union all
         select o.position, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, f.menge,
           abs(coalesce(p.lager_menge, p.menge)), 0, 1, 0
         from beleg_fluss f
-          join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.von_position_id
-          join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
-          join beleg b on b.tenant_id = f.tenant_id and b.id = f.beleg_id
+          cross join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.von_position_id
+          cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
+          cross join beleg b on b.tenant_id = f.tenant_id and b.id = f.beleg_id
         where f.tenant_id = :tenant and f.von_beleg_id = :beleg
         order by 1, 2, 7";
     tx.all(statement, named_params! {":beleg": beleg}, Tie::read)

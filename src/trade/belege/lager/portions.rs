@@ -167,8 +167,6 @@ impl Portions<'_, '_> {
     fn unsettle(&mut self, portion: &Portion) {
         let forward = portion.positions().filter(|(role, _)| !role.takes_back());
         self.booking.unsettled.extend(forward.map(|(role, place)| (self.gruppe, role, place)));
-        let finds_less = |search: &Search| search.touched == Some(true) || search.exactly.is_some();
-        self.booking.search_stops.retain(|(_, search, _), _| !finds_less(search));
     }
 
     /// Returns what a position names among goods, with the roles it has; nothing if that is gone or cancelled, or if it is
@@ -220,7 +218,7 @@ impl Store for Portions<'_, '_> {
         if self.booking.unmet.meets_nothing {
             return Ok(None);
         }
-        sql::proposed(self.booking.tx, self.gruppe, entry.named, target)
+        search::proposed(self.booking.tx, self.gruppe, entry.named, target)
     }
 
     fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool> {
@@ -233,6 +231,11 @@ impl Store for Portions<'_, '_> {
         }
         sql::take(self.booking.tx, self.gruppe, portion, menge)?;
         self.unsettle(portion);
+        // What is left of its position may be found now, though it is older than where a search has stopped.
+        if portion.whole != menge {
+            let finds_it = |search: &Search| search.touched == Some(true) || search.exactly.is_some();
+            self.booking.search_stops.retain(|(_, search, _), _| !finds_it(search));
+        }
         let taken = Portion { menge, ..portion.clone() };
         self.booking.count(self.gruppe.seite, self.gruppe.artikel, &taken, true)
     }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use rusqlite::named_params;
 use rusqlite::types::ToSql;
 use uuid::Uuid;
 
 use super::change::Gruppe;
-use super::sql::{OpenGoods, art, compartment, is_open};
+use super::sql::{OpenGoods, art, column, compartment, is_open};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
-use crate::rules::pairing::{Portion, PortionKind, Reach, Role, Search, SentPosition};
+use crate::rules::pairing::{Named, Portion, PortionKind, Reach, Role, Search, SentPosition, Target};
 
 /// Limits a search to a part of what it would find.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,17 +81,14 @@ impl Goods {
         params.extend([(":kunde", &gruppe.kunde as &dyn ToSql), (":artikel", &gruppe.artikel)]);
         let direction = if search.newest_first { "desc" } else { "asc" };
         let order = format!("order by {beleg} {direction}, {position} {direction}, {last} {direction}");
-        let is_in_batch = search.charge.flatten().is_some();
-        let index =
-            if search.exactly.is_some() && !is_in_batch { " indexed by lager_offen_gesamt" } else { "" };
         let first_with = |named: &str| {
             format!(
-                "select {columns} from {table}{index} where tenant_id = :tenant and kunde_id = :kunde
+                "select {columns} from {table} where tenant_id = :tenant and kunde_id = :kunde
                    and artikel_id = :artikel and {conditions} and {named} {order} limit {most}"
             )
         };
         let names = self.names(search, part, &mut params);
-        if is_in_batch || search.exactly.is_some() || !is_open(*kind) && *kind != PortionKind::Pair {
+        if search.charge.flatten().is_some() || !is_open(*kind) && *kind != PortionKind::Pair {
             return Sql { text: first_with(&format!("({})", names.join(" or "))), params };
         }
         let firsts: Vec<_> =
@@ -194,6 +192,46 @@ impl<'v> Sql<'v> {
         ));
         self.params.extend([(":from", from as &dyn ToSql), (":to", to)]);
     }
+}
+
+/// Returns the pair made last with what a target names, up to one that either side names or that a final invoice shows as
+/// a whole (D38), in a batch that fits.
+pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> Result<Option<Portion>> {
+    let role = column(target.role);
+    let names = |who: &str, whom: &str| {
+        format!(
+            "coalesce({who}.bezug_beleg_id = {whom}.beleg_id
+               and ({who}.bezug_position_id is null or {who}.bezug_position_id = {whom}.id), 0)"
+        )
+    };
+    let statement = format!(
+        "select {} from lager_paar l indexed by lager_paar_{role}
+           cross join beleg_position d on d.tenant_id = l.tenant_id and d.beleg_id = l.lieferung_id
+             and d.position = l.lieferung_position
+           cross join beleg_position i on i.tenant_id = l.tenant_id and i.beleg_id = l.rechnung_id
+             and i.position = l.rechnung_position
+           cross join beleg b on b.tenant_id = l.tenant_id and b.id = l.rechnung_id
+         where l.tenant_id = :tenant and l.{role}_id = :beleg and (:position is null or l.{role}_position = :position)
+           and l.artikel_id = :artikel and l.art = 'paar' and not {} and not {}
+           and (b.status = 'offen' or d.lager_menge > (select sum(x.menge) from lager_paar x
+             where x.tenant_id = l.tenant_id and x.lieferung_id = l.lieferung_id
+               and x.lieferung_position = l.lieferung_position and x.rechnung_id = l.rechnung_id
+               and x.rechnung_position = l.rechnung_position))
+           and (:name is null or l.genannt_id is null or l.genannt_id is :charge or l.genannt_id is :number)
+         order by l.id desc limit 1",
+        Portion::COLUMNS,
+        names("d", "i"),
+        names("i", "d")
+    );
+    let params = named_params! {
+        ":beleg": target.beleg,
+        ":position": target.position,
+        ":artikel": gruppe.artikel,
+        ":name": named.id(),
+        ":charge": named.charge,
+        ":number": named.number,
+    };
+    tx.optional(&statement, params, Portion::read)
 }
 
 /// Goods that are examined for a position that met none of them, at most.

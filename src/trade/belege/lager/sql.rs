@@ -12,7 +12,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Named, Portion, PortionKind, PositionKey, Role, SentPosition, Target};
+use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, SentPosition};
 use crate::trade::belege::model::Beleg;
 
 /// Returns the name of a role in the columns of these tables.
@@ -65,6 +65,7 @@ columns! {
         moved_by = "l.bewegt_von",
         returned_by = "l.zurueck_von",
         is_touched = { false },
+        whole = { Quantity::ZERO },
         places = |lieferung_id, lieferung_position, rechnung_id, rechnung_position, rueckgabe_id, rueckgabe_position,
                   gutschrift_id, gutschrift_position| {
             [
@@ -107,6 +108,7 @@ record! {
         genannt_id: Option<Uuid>,
         menge: Quantity,
         is_touched: bool = "o.fach > 1",
+        gesamt: Quantity,
     }
 }
 
@@ -114,7 +116,13 @@ impl OpenGoods {
     pub fn portion(self, role: Role) -> Portion {
         let place = PositionKey { beleg: self.beleg_id, position: self.position };
         let portion = Portion::new(role, place, self.menge).moved(role, self.charge_id);
-        Portion { nr: Some(self.nr), named: self.genannt_id, is_touched: self.is_touched, ..portion }
+        Portion {
+            nr: Some(self.nr),
+            named: self.genannt_id,
+            is_touched: self.is_touched,
+            whole: self.gesamt,
+            ..portion
+        }
     }
 }
 
@@ -166,46 +174,6 @@ pub fn open_portions_of(tx: &Tx<'_>, beleg: &Beleg, artikel: Uuid, role: Role) -
         ":beleg": beleg.id,
     };
     tx.all(&statement, params, |row| Ok(OpenGoods::read(row)?.portion(role)))
-}
-
-/// Returns the pair made last with what a target names, up to one that either side names or that a final invoice shows as
-/// a whole (D38), in a batch that fits.
-pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> Result<Option<Portion>> {
-    let role = column(target.role);
-    let names = |who: &str, whom: &str| {
-        format!(
-            "coalesce({who}.bezug_beleg_id = {whom}.beleg_id
-               and ({who}.bezug_position_id is null or {who}.bezug_position_id = {whom}.id), 0)"
-        )
-    };
-    let statement = format!(
-        "select {} from lager_paar l indexed by lager_paar_{role}
-           join beleg_position d on d.tenant_id = l.tenant_id and d.beleg_id = l.lieferung_id
-             and d.position = l.lieferung_position
-           join beleg_position i on i.tenant_id = l.tenant_id and i.beleg_id = l.rechnung_id
-             and i.position = l.rechnung_position
-           join beleg b on b.tenant_id = l.tenant_id and b.id = l.rechnung_id
-         where l.tenant_id = :tenant and l.{role}_id = :beleg and (:position is null or l.{role}_position = :position)
-           and l.artikel_id = :artikel and l.art = 'paar' and not {} and not {}
-           and (b.status = 'offen' or d.lager_menge > (select sum(x.menge) from lager_paar x
-             where x.tenant_id = l.tenant_id and x.lieferung_id = l.lieferung_id
-               and x.lieferung_position = l.lieferung_position and x.rechnung_id = l.rechnung_id
-               and x.rechnung_position = l.rechnung_position))
-           and (:name is null or l.genannt_id is null or l.genannt_id is :charge or l.genannt_id is :number)
-         order by l.id desc limit 1",
-        Portion::COLUMNS,
-        names("d", "i"),
-        names("i", "d")
-    );
-    let params = named_params! {
-        ":beleg": target.beleg,
-        ":position": target.position,
-        ":artikel": gruppe.artikel,
-        ":name": named.id(),
-        ":charge": named.charge,
-        ":number": named.number,
-    };
-    tx.optional(&statement, params, Portion::read)
 }
 
 /// Returns a column of a position's portions: of its pairs for which `pairs` holds, and of everything open.
