@@ -264,7 +264,17 @@ pub struct Lieferung {
     pub is_certain: bool,
 }
 
-const LIEFERUNGEN: &str = "with genannt as materialized (
+/// SQL: whether the position `who` names the position `whom` or its document.
+pub fn position_names(who: &str, whom: &str) -> String {
+    format!(
+        "coalesce({who}.bezug_beleg_id = {whom}.beleg_id
+           and ({who}.bezug_position_id is null or {who}.bezug_position_id = {whom}.id), 0)"
+    )
+}
+
+fn select_lieferungen() -> String {
+    format!(
+        "with genannt as materialized (
       select d.id, d.beleg_nummer, coalesce(d.lieferdatum, d.beleg_datum) as datum, g.artikel_id,
         g.menge > 0 as hin, g.einheit, g.ep_netto, g.rabatt_prozent,
         min(g.position) -- whose price it is
@@ -276,10 +286,7 @@ const LIEFERUNGEN: &str = "with genannt as materialized (
     select l.rechnung_position as position, d.beleg_nummer as beleg_nummer,
       coalesce(d.lieferdatum, d.beleg_datum) as datum, l.menge, p.einheit, p.ep_netto, p.rabatt_prozent,
       p.wiegung_id,
-      coalesce(i.bezug_beleg_id = d.id and (i.bezug_position_id is null or i.bezug_position_id = p.id), 0)
-        or coalesce(p.bezug_beleg_id = i.beleg_id
-          and (p.bezug_position_id is null or p.bezug_position_id = i.id), 0)
-        or p.lager_menge = (select sum(x.menge) from lager_paar x where x.tenant_id = l.tenant_id
+      {} or {} or p.lager_menge = (select sum(x.menge) from lager_paar x where x.tenant_id = l.tenant_id
           and x.rechnung_id = l.rechnung_id and x.rechnung_position = l.rechnung_position
           and x.lieferung_id = l.lieferung_id and x.lieferung_position = l.lieferung_position)
     from lager_paar l join beleg d on d.tenant_id = l.tenant_id and d.id = l.lieferung_id
@@ -296,13 +303,17 @@ const LIEFERUNGEN: &str = "with genannt as materialized (
     where p.tenant_id = :tenant and p.beleg_id = :beleg and not exists (
       select 1 from lager_paar l where l.tenant_id = :tenant and l.rechnung_id = :beleg
         and l.rechnung_position = p.position and l.lieferung_id is not null)
-    order by position, datum, beleg_nummer";
+    order by position, datum, beleg_nummer",
+        position_names("i", "p"),
+        position_names("p", "i")
+    )
+}
 
 /// Returns the deliveries that an invoice bills, in the order of its positions: the paired ones, else the
 /// referenced one, even if nothing of it is open any more. Returns count only for positions that take goods
 /// back.
 pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
-    tx.all(LIEFERUNGEN, named_params! {":beleg": beleg}, |row| {
+    tx.all(&select_lieferungen(), named_params! {":beleg": beleg}, |row| {
         Ok(Lieferung {
             position: row.get(0)?,
             beleg_nummer: row.get(1)?,

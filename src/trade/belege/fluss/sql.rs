@@ -8,7 +8,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Quantity;
-use crate::trade::belege::sql::{NamedPosition, named_positions, number_and_type};
+use crate::trade::belege::sql::{NamedPosition, named_positions, number_and_type, position_names};
 
 /// Returns the quantities of a document's positions, in its roles, that are paired in a way that leaves none of them for
 /// `next`.
@@ -169,14 +169,6 @@ impl Tie {
     }
 }
 
-/// Whether the position `who` names the position `whom` or its document.
-fn names(who: &str, whom: &str) -> String {
-    format!(
-        "coalesce({who}.bezug_beleg_id = {whom}.beleg_id
-           and ({who}.bezug_position_id is null or {who}.bezug_position_id = {whom}.id), 0)"
-    )
-}
-
 /// Returns the positions that share goods with those of a document in its roles; oldest document first.
 pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>> {
     let others = ["lieferung", "rechnung", "rueckgabe", "gutschrift"];
@@ -195,8 +187,8 @@ pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>>
            cross join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.beleg and p.position = l.position
            cross join beleg_position o on o.tenant_id = :tenant and o.beleg_id = :beleg and o.position = l.eigene
          group by l.eigene, b.id, p.position order by l.eigene, b.id, p.position",
-        names("o", "p"),
-        names("p", "o"),
+        position_names("o", "p"),
+        position_names("p", "o"),
         met.collect::<Vec<_>>().join(" union all ")
     );
     tx.all(&statement, named_params! {":beleg": beleg}, Tie::read)

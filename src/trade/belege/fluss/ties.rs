@@ -155,5 +155,5 @@ impl Tie {
 
 /// Whether anything is left of a document for a document of a type.
 pub fn is_left(left: &Left) -> bool {
-    left.values().any(|left| !left.is_zero() && *left > Quantity::ZERO)
+    left.values().any(|left| *left > Quantity::ZERO)
 }

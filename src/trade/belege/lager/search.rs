@@ -12,6 +12,7 @@ use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::pairing::{Named, Portion, PortionKind, Reach, Role, Search, SentPosition, Target};
+use crate::trade::belege::sql::position_names;
 
 /// Limits a search to a part of what it would find.
 #[derive(Debug, Clone, Copy, Default)]
@@ -198,12 +199,6 @@ impl<'v> Sql<'v> {
 /// a whole (D38), in a batch that fits.
 pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> Result<Option<Portion>> {
     let role = column(target.role);
-    let names = |who: &str, whom: &str| {
-        format!(
-            "coalesce({who}.bezug_beleg_id = {whom}.beleg_id
-               and ({who}.bezug_position_id is null or {who}.bezug_position_id = {whom}.id), 0)"
-        )
-    };
     let statement = format!(
         "select {} from lager_paar l indexed by lager_paar_{role}
            cross join beleg_position d on d.tenant_id = l.tenant_id and d.beleg_id = l.lieferung_id
@@ -220,8 +215,8 @@ pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> R
            and (:name is null or l.genannt_id is null or l.genannt_id is :charge or l.genannt_id is :number)
          order by l.id desc limit 1",
         Portion::COLUMNS,
-        names("d", "i"),
-        names("i", "d")
+        position_names("d", "i"),
+        position_names("i", "d")
     );
     let params = named_params! {
         ":beleg": target.beleg,
