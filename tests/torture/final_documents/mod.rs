@@ -89,11 +89,11 @@ const KEPT: &[Kept] = &[
     Kept { table: "firma", rows: "true", free: &[], grows: true },
 ];
 
-/// Tables that name a document and are not part of it: pairs of goods, which later documents change (D8);
-/// data dropped when a document becomes final or its partner is forgotten; and its e-mails, which are stored
-/// before their outcome is known.
+/// Tables that name a document and are not part of it: pairs of goods and names without goods, which later
+/// documents change (D8, D38); data dropped when a document becomes final or its partner is forgotten; and its
+/// e-mails, which are stored before their outcome is known.
 const NOT_KEPT: &[&str] =
-    &["lager_offen", "beleg_lieferanten_nr", "beleg_frueherer_kunde", "nachweis", "versand"];
+    &["lager_offen", "beleg_fluss", "beleg_lieferanten_nr", "beleg_frueherer_kunde", "nachweis", "versand"];
 
 fn case(case: &mut Case) -> Result<u64, String> {
     let scene = Scene::get();
