@@ -60,7 +60,8 @@ impl Firm {
         met
     }
 
-    /// Matches open counterparts, oldest first. If both have moved, the movement of the older one stays.
+    /// Matches open counterparts in the order of D38: one of which exactly the quantity is open, those of which nothing
+    /// has been met, the others; each time the oldest. If both have moved, the movement of the older one stays.
     fn meet(&mut self, pos: Pos, mut quantity: i64, has_moved: bool, newest_first: bool) {
         let own = &self.documents[&pos.0];
         let (partner, typ) = (own.partner, own.typ);
@@ -73,6 +74,8 @@ impl Firm {
         if newest_first {
             others.reverse();
         }
+        let exact = others.iter().copied().find(|other| self.open(*other) == quantity);
+        others.sort_by_key(|other| (Some(*other) != exact, self.pairs_of(*other).next().is_some()));
         for other in others {
             let met = quantity.min(self.open(other));
             let mover = if has_moved { pos.min(other) } else { other };
