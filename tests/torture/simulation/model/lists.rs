@@ -147,9 +147,10 @@ impl Model {
     }
 
     fn shown_met(&self, firm: usize, position: (Name, usize)) -> Value {
-        let shown = |(other, met): (Name, i64)| {
+        let shown = |((other, at), met): ((Name, usize), i64)| {
             let of = &self.firms[firm].documents[&other];
-            json!({"beleg_id": id(other), "beleg_nummer": of.number, "beleg_typ": of.typ, "menge": quantity(met)})
+            json!({"beleg_id": id(other), "beleg_nummer": of.number, "beleg_typ": of.typ, "position": at + 1,
+                "menge": quantity(met)})
         };
         self.firms[firm].met(position).into_iter().map(shown).collect()
     }

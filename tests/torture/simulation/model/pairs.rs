@@ -53,10 +53,17 @@ impl Firm {
         self.quantity(of) - self.pairs_of(of).map(|pair| pair.quantity).sum::<i64>()
     }
 
-    /// The counterparts of each position, by document.
-    pub fn met(&self, of: Pos) -> BTreeMap<Name, i64> {
+    /// What a position has met, by position.
+    pub fn met(&self, of: Pos) -> BTreeMap<Pos, i64> {
         let mut met = BTreeMap::new();
-        self.pairs_of(of).for_each(|pair| *met.entry(pair.other(of).0).or_default() += pair.quantity);
+        self.pairs_of(of).for_each(|pair| *met.entry(pair.other(of)).or_default() += pair.quantity);
+        met
+    }
+
+    /// What a position has met, by document.
+    fn met_documents(&self, of: Pos) -> BTreeMap<Name, i64> {
+        let mut met = BTreeMap::new();
+        self.met(of).into_iter().for_each(|((name, _), quantity)| *met.entry(name).or_default() += quantity);
         met
     }
 
@@ -107,7 +114,7 @@ impl Firm {
             let quantity = self.open(pos) + own.map(|pair| pair.quantity).sum::<i64>();
             let sign = if sells(self.documents[&pos.0].typ) { -1 } else { 1 };
             *moved.entry(pos.0).or_default() += sign * quantity;
-            met.insert(pos, self.met(pos));
+            met.insert(pos, self.met_documents(pos));
         }
         (met, moved)
     }
@@ -161,7 +168,7 @@ impl Model {
     /// The rows of the goods receipts whose deliveries were matched with a document that became final (D21a).
     pub fn notes_of(&self, firm: usize, name: Name) -> Vec<Row> {
         let of = &self.firms[firm];
-        let his = of.documents[&name].meeting().flat_map(|at| of.met((name, at)).into_keys());
+        let his = of.documents[&name].meeting().flat_map(|at| of.met_documents((name, at)).into_keys());
         his.filter_map(|delivery| self.note_row(firm, delivery)).collect()
     }
 
@@ -170,7 +177,7 @@ impl Model {
         let of = &self.firms[firm];
         let is_final = |name: &Name| ["abgeschlossen", "erledigt"].contains(&of.documents[name].status);
         let is_met = |at: usize| {
-            let met = of.met((delivery, at)).into_iter().filter(|(name, _)| is_final(name));
+            let met = of.met_documents((delivery, at)).into_iter().filter(|(name, _)| is_final(name));
             met.map(|(_, quantity)| quantity).sum::<i64>() == of.quantity((delivery, at))
         };
         let document = &of.documents[&delivery];
