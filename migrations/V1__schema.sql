@@ -1779,6 +1779,8 @@ create table lager_paar (
     when gutschrift_id is not null and rechnung_id is not null and zurueck_von is null
       then 'aufgehoben'                            -- a credit took back what a delivery covered: nothing moved
     when gutschrift_id is not null then 'gutschrift'                                  -- a credit waits for its return
+    when rueckgabe_id is not null and rechnung_id is not null
+      then 'rechnung_zurueck'                      -- a return took back what was invoiced, and waits for its credit
     when rueckgabe_id is not null and lieferung_id is not null then 'zurueckgenommen' -- a return took back a delivery
     when rueckgabe_id is not null then 'rueckgabe'                                    -- a return waits for its credit
     when lieferung_id is null then 'mehr'          -- what an invoice says beyond the delivery that it names: nothing moved
@@ -1796,6 +1798,9 @@ create index lager_paar_paare_charge
 create index lager_paar_rueckgaben
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position)
   where art = 'rueckgabe';
+create index lager_paar_rechnungen_zurueck
+  on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, rueckgabe_id, rueckgabe_position)
+  where art = 'rechnung_zurueck';
 create index lager_paar_gutschriften
   on lager_paar (tenant_id, kunde_id, einkauf, artikel_id, gutschrift_id, gutschrift_position)
   where art = 'gutschrift';

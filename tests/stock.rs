@@ -6,8 +6,10 @@ mod dice;
 mod process;
 
 mod stock {
+    mod back;
     mod both;
     mod controls;
+    mod facts;
     mod http;
     mod lots;
     mod model;

@@ -4,11 +4,12 @@ use crate::stock::model::{Broken, Model, OPENING_STOCK};
 use crate::stock::notation::{self, Op};
 use crate::stock::story;
 
-const RULES: [Broken; 13] = [
+const RULES: [Broken; 14] = [
     Broken::PositiveFirst,
     Broken::NewestFirst,
     Broken::TouchedAlike,
     Broken::NameWaits,
+    Broken::InvoicedStays,
     Broken::CreditNeverMoves,
     Broken::ReturnMovesAgain,
     Broken::ElderReversed,

@@ -179,8 +179,10 @@ impl Model {
     pub fn lots_of(&self, pos: Pos) -> Vec<Lot> {
         let open = self.open.get(&pos).into_iter().flatten().map(|part| part.lot);
         let pairs = self.pairs.iter().filter(|pair| pair.delivery == pos || pair.invoice == pos);
-        let backs =
-            self.backs.iter().filter(|back| [back.giving, back.credit, back.held()].contains(&Some(pos)));
+        let backs = self
+            .backs
+            .iter()
+            .filter(|back| [back.giving, back.credit].contains(&Some(pos)) || back.holds(pos));
         open.chain(pairs.map(|pair| pair.part.lot)).chain(backs.map(|back| back.lot)).collect()
     }
 }

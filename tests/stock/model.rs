@@ -1,7 +1,8 @@
 //! D8 as a model: a few plain maps about documents, and what follows from them. Movements are never stored:
-//! they are the sum over what is open, paired and taken back. `pairing` has the matching rules.
+//! they are the sum over what is open, paired and taken back. `pairing` and `back` have the
+//! matching rules, `facts` what is compared beside movements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::stock::notation::{Batch, Item, Named, Op, Typ};
 
@@ -64,12 +65,23 @@ pub struct Back {
 }
 
 impl Back {
-    /// The position of which it holds a part.
-    pub fn held(&self) -> Option<Pos> {
+    /// The delivery and the invoice of which it holds a part.
+    pub fn held(&self) -> [Option<Pos>; 2] {
         match self.hold {
-            Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Uncovered(pos) => Some(pos),
-            Hold::Nothing => None,
+            Hold::Lowered(pos, _) => [Some(pos), None],
+            Hold::Taken(pos, _) | Hold::Uncovered(pos) => [None, Some(pos)],
+            Hold::Returned { delivery, invoice, .. } => [Some(delivery), Some(invoice)],
+            Hold::Nothing => [None, None],
         }
+    }
+
+    pub fn holds(&self, pos: Pos) -> bool {
+        self.held().contains(&Some(pos))
+    }
+
+    /// Whether it holds a part of a document.
+    pub fn holds_of(&self, number: u32) -> bool {
+        self.held().into_iter().flatten().any(|pos| pos.document == number)
     }
 }
 
@@ -83,6 +95,13 @@ pub enum Hold {
     Taken(Pos, u64),
     /// By a credit: a part of an invoice covered by a delivery.
     Uncovered(Pos),
+    /// By a return: a part that a delivery and an invoice share, and who moved it.
+    Returned {
+        delivery: Pos,
+        invoice: Pos,
+        mover: Pos,
+        since: u64,
+    },
 }
 
 /// A part that a withdrawal releases to a position, until its turn comes.
@@ -128,6 +147,8 @@ pub enum Broken {
     TouchedAlike,
     /// What is named waits for what was proposed.
     NameWaits,
+    /// A return takes back nothing of what a delivery and an invoice share.
+    InvoicedStays,
     /// A credit never moves back what an invoice moved itself.
     CreditNeverMoves,
     /// A return moves although a credit has moved for it.
@@ -389,8 +410,11 @@ impl Model {
             if let Some(mover) = back.mover {
                 add(mover, back.lot, back.quantity);
             }
-            if let Hold::Lowered(pos, _) | Hold::Taken(pos, _) = back.hold {
-                add(pos, back.lot, back.quantity);
+            match back.hold {
+                Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Returned { mover: pos, .. } => {
+                    add(pos, back.lot, back.quantity);
+                }
+                Hold::Uncovered(_) | Hold::Nothing => {}
             }
         }
         sums.retain(|_, sum| *sum != 0);
@@ -407,73 +431,6 @@ impl Model {
             }
         }
         stocks
-    }
-
-    /// `geliefert` of the contract (D21g): moved goods count once if either side of a pair names it; items
-    /// that take back and name nothing count like the goods they took back.
-    pub fn delivered(&self) -> i64 {
-        let named = self.positions.iter().filter(|(_, position)| position.item.contract);
-        let named: BTreeSet<_> = named.map(|(pos, _)| (pos.document, pos.index)).collect();
-        let names = |pos: Option<(u32, usize)>| pos.is_some_and(|pos| named.contains(&pos));
-        let mut delivered = 0;
-        for (([delivery, invoice, back, credit], _, [moved, returned]), quantity) in self.facts() {
-            let forth = names(delivery) || names(invoice);
-            let came = forth && (delivery.is_some() || moved == Some("rechnung"));
-            let took = back.is_some() || returned == Some("gutschrift");
-            let went = took && (forth || names(back) || names(credit));
-            delivered += quantity * (i64::from(came) - i64::from(went));
-        }
-        delivered
-    }
-
-    /// Matched and open quantities; for the open ones only the delivery or the invoice.
-    pub fn facts(&self) -> Facts {
-        let mut facts = Facts::new();
-        let mut add = |positions: [Option<Pos>; 4], lot: Lot, movers: [Option<Pos>; 2], quantity: i64| {
-            let kind = |mover: Pos| {
-                let at = positions.iter().position(|pos| *pos == Some(mover)).unwrap();
-                ["lieferung", "rechnung", "rueckgabe", "gutschrift"][at]
-            };
-            let key = (
-                positions.map(|pos| pos.map(|pos| (pos.document, pos.index))),
-                lot,
-                movers.map(|mover| mover.map(kind)),
-            );
-            *facts.entry(key).or_default() += quantity;
-        };
-        let side = |pos: Pos| {
-            if self.positions[&pos].typ.delivers() { (Some(pos), None) } else { (None, Some(pos)) }
-        };
-        for (pos, parts) in &self.open {
-            let (delivery, invoice) = side(*pos);
-            for part in parts {
-                add([delivery, invoice, None, None], part.lot, [Some(*pos), None], part.quantity);
-            }
-        }
-        for (pos, quantity) in &self.excess {
-            add([None, Some(*pos), None, None], None, [None, None], *quantity);
-        }
-        for Pair { delivery, invoice, mover, part } in &self.pairs {
-            let positions = [Some(*delivery), Some(*invoice), None, None];
-            add(positions, part.lot, [Some(*mover), None], part.quantity);
-        }
-        for back in &self.backs {
-            let (delivery, invoice) = back.held().map_or((None, None), side);
-            let moved = back.held().filter(|_| !matches!(back.hold, Hold::Uncovered(..)));
-            let positions = [delivery, invoice, back.giving, back.credit];
-            add(positions, back.lot, [moved, back.mover], back.quantity);
-        }
-        facts
-    }
-
-    /// What each document brought into a batch or took out of it, as listed by /herkunft.
-    pub fn partners(&self, batch: Batch) -> BTreeMap<u32, i64> {
-        let moved = self.moved().into_iter().filter(|((_, _, lot), _)| *lot == Some(batch));
-        moved.map(|((number, ..), sum)| (number, sum * self.sign(number))).collect()
-    }
-
-    fn sign(&self, number: u32) -> i64 {
-        if self.documents[&number].typ.sells() { -1 } else { 1 }
     }
 }
 

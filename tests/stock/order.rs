@@ -1,6 +1,6 @@
 //! The order of D38 in which open goods are met, and which a position may meet.
 
-use crate::stock::model::{Broken, Lot, Model, Name, Pair, Part, Pos};
+use crate::stock::model::{Back, Broken, Hold, Lot, Model, Name, Pair, Part, Pos};
 use crate::stock::notation::{Item, Typ};
 
 impl Model {
@@ -13,7 +13,7 @@ impl Model {
     pub fn first_of(&self, others: &[Pos]) -> Pos {
         let is_touched = |pos: Pos| {
             let met = self.pairs.iter().any(|pair| pair.delivery == pos || pair.invoice == pos);
-            met || self.backs.iter().any(|back| back.held() == Some(pos))
+            met || self.backs.iter().any(|back| back.holds(pos))
         };
         let untouched = others.iter().copied().find(|pos| !is_touched(*pos));
         untouched.filter(|_| !self.breaks(Broken::TouchedAlike)).unwrap_or(others[0])
@@ -41,17 +41,27 @@ impl Model {
         self.positions[&pos].item.refers.filter(|number| self.live(*number).is_some())
     }
 
-    /// Whether a position may match another: a referenced document restricts it to that document's positions. If
-    /// the document has none of that kind, an item that takes back may match any.
+    /// Whether a position may match another: a referenced document restricts it to that document's positions.
     pub fn may(&self, pos: Pos, other: Pos) -> bool {
-        let of_kind = |number: u32| {
-            let document = &self.documents[&number];
-            let same_typ = document.typ == self.positions[&other].typ;
-            let same_sign = |quantity: i64| (quantity > 0) == other.is_positive;
-            same_typ && document.items.iter().any(|item| same_sign(item.quantity))
-        };
-        let refers = self.named_by(pos);
-        refers.is_none_or(|number| number == other.document || (!pos.is_positive && !of_kind(number)))
+        self.named_by(pos).is_none_or(|number| number == other.document)
+    }
+
+    /// Whether a document has positions that take something back.
+    pub fn takes_some_back(&self, number: u32) -> bool {
+        self.documents[&number].items.iter().any(|item| item.quantity < 0)
+    }
+
+    /// Whether a return and a credit that waits may settle, each of a document of these: what it names is the other, or
+    /// the invoice that this took back; one that took back nothing settles with who names no such document.
+    pub fn may_settle(&self, pos: Pos, other: Pos, of: &Back) -> bool {
+        let Some(number) = self.named_by(pos) else { return true };
+        let is_other =
+            self.documents[&number].typ == self.positions[&other].typ && self.takes_some_back(number);
+        match of.held()[1] {
+            _ if is_other => number == other.document,
+            Some(invoice) => number == invoice.document,
+            None => true,
+        }
     }
 
     /// Whether a position names a document that has such positions.
@@ -119,5 +129,90 @@ impl Model {
         self.reopen(kept, Part { since, ..part });
         self.release_part(other, pair.mover, part);
         Some(kept)
+    }
+
+    /// Releases what was taken back last of that which a position names, by one that names nothing (D38).
+    pub fn release_taken(&mut self, pos: Pos, quantity: i64, lot: Option<Lot>) -> bool {
+        let Some(number) = self.named_by(pos).filter(|_| quantity > 0) else { return false };
+        let returns = self.positions[&pos].typ.delivers();
+        let is_bound = |number: u32| self.documents[&number].items.iter().any(|item| item.quantity > 0);
+        let is_proposed = |back: &Back| {
+            let taker = if returns { back.giving } else { back.credit };
+            back.holds_of(number)
+                && (!returns || back.credit.is_none())
+                && (returns || self.positions[&pos].typ == self.documents[&number].typ)
+                && lot.is_none_or(|lot| lot == back.lot)
+                && taker.is_some_and(|taker| {
+                    self.positions[&taker].item.refers.is_none()
+                        && self.positions[&taker].item.tracked == self.positions[&pos].item.tracked
+                })
+        };
+        if !is_bound(number) {
+            return false;
+        }
+        let Some(at) = self.backs.iter().rposition(is_proposed) else { return false };
+        self.take_from(at, returns, quantity);
+        true
+    }
+
+    /// Releases what waits, without a name, for what a position took back by name.
+    pub fn release_waiting(&mut self, pos: Pos) {
+        if self.named_by(pos).is_none() {
+            return;
+        }
+        let returns = self.positions[&pos].typ.delivers();
+        let is_own = |back: &&Back| if returns { back.giving } else { back.credit } == Some(pos);
+        let waits = |back: &&Back| {
+            let other = if returns { back.credit } else { back.giving };
+            other.is_none() && !matches!(back.hold, Hold::Lowered(..))
+        };
+        let mut quantity: i64 =
+            self.backs.iter().filter(is_own).filter(waits).map(|back| back.quantity).sum();
+        while quantity > 0 {
+            let is_other = |back: &Back| {
+                let (taker, own) =
+                    if returns { (back.credit, back.giving) } else { (back.giving, back.credit) };
+                own.is_none()
+                    && matches!(back.hold, Hold::Taken(..) | Hold::Returned { .. })
+                    && taker.is_some_and(|taker| {
+                        taker.document != pos.document
+                            && self.positions[&taker].item.refers.is_none()
+                            && self.agrees(pos, taker, self.name_of_back(back))
+                    })
+            };
+            let found = self.backs.iter().enumerate().filter(|(_, back)| is_other(back));
+            let first = found.min_by_key(|(at, back)| (if returns { back.credit } else { back.giving }, *at));
+            let Some((at, _)) = first else { break };
+            quantity -= self.take_from(at, !returns, quantity);
+        }
+    }
+
+    /// Takes up to a quantity of what was taken back from the return, or from the credit, which looks again.
+    fn take_from(&mut self, at: usize, of_return: bool, quantity: i64) -> i64 {
+        let quantity = quantity.min(self.backs[at].quantity);
+        let back = Back { quantity, ..self.backs[at].clone() };
+        self.backs[at].quantity -= quantity;
+        self.backs.retain(|back| back.quantity > 0);
+        if let (false, Some(giving)) = (of_return, back.giving) {
+            self.backs.push(Back { credit: None, mover: Some(giving), ..back.clone() });
+        } else {
+            let part = |since| Part { lot: back.lot, quantity, since };
+            match back.hold {
+                Hold::Lowered(pos, since) | Hold::Taken(pos, since) => self.reopen(pos, part(since)),
+                Hold::Uncovered(pos) => {
+                    let since = self.tick();
+                    self.reopen(pos, part(since));
+                }
+                Hold::Returned { delivery, invoice, mover, since } => {
+                    self.pairs.push(Pair { delivery, invoice, mover, part: part(since) });
+                }
+                Hold::Nothing => {}
+            }
+        }
+        let (giving, credit) = if of_return { (back.giving, None) } else { (None, back.credit) };
+        let mover = giving.filter(|_| of_return);
+        let pos = giving.or(credit).unwrap();
+        self.release_back(pos, Back { giving, credit, mover, hold: Hold::Nothing, ..back });
+        quantity
     }
 }

@@ -49,6 +49,9 @@ impl Model {
                 (false, true) => self.enter_new_return(pos, quantity),
                 (false, false) => self.enter_credit(back(pos, false, quantity)),
             }
+            if !pos.is_positive {
+                self.release_waiting(pos);
+            }
             self.settle();
         }
         self.date(number);
@@ -88,12 +91,13 @@ impl Model {
         positions.into_iter().flatten().find_map(|pos| self.positions[&pos].name)
     }
 
-    fn name_of_back(&self, back: &Back) -> Option<Name> {
-        self.name_of([back.giving, back.credit, back.held()])
+    pub fn name_of_back(&self, back: &Back) -> Option<Name> {
+        let [delivery, invoice] = back.held();
+        self.name_of([back.giving, back.credit, None]).or(self.name_of([invoice, delivery, None]))
     }
 
     /// Open positions of one kind that agree with this one, oldest first.
-    fn open_of(&self, of: Pos, delivers: bool) -> Vec<Pos> {
+    pub fn open_of(&self, of: Pos, delivers: bool) -> Vec<Pos> {
         let fits = |pos: &&Pos| self.positions[pos].typ.delivers() == delivers && self.agree(of, **pos);
         self.open.keys().filter(fits).copied().collect()
     }
@@ -214,7 +218,7 @@ impl Model {
     }
 
     /// Puts the remaining parts back as open.
-    fn put_back(&mut self, pos: Pos, parts: Vec<Part>) {
+    pub fn put_back(&mut self, pos: Pos, parts: Vec<Part>) {
         let parts: Vec<Part> = parts.into_iter().filter(|part| part.quantity > 0).collect();
         if !parts.is_empty() {
             self.open.insert(pos, parts);
@@ -263,212 +267,10 @@ impl Model {
         }
         taken.into_iter().map(|(batch, quantity)| (Some(batch), quantity)).collect()
     }
-
-    // ---- returns
-
-    fn enter_new_return(&mut self, pos: Pos, quantity: i64) {
-        let lot = if self.positions[&pos].item.tracked { Some(self.batch(pos)) } else { None };
-        self.enter_return(Back { lot, ..back(pos, true, quantity) }, &mut (Some(quantity), None));
-    }
-
-    /// Enters a return into its batch, new or with a movement that it keeps.
-    pub fn enter_return(&mut self, mut back: Back, course: &mut Course) {
-        let lot = Some(back.lot);
-        let pos = back.giving.unwrap();
-        if back.hold == Hold::Nothing {
-            self.take_open(&mut back, true, lot, course);
-        }
-        if !self.breaks(Broken::ReturnMovesAgain) {
-            self.join_credits(&mut back, true);
-        }
-        if back.hold == Hold::Nothing {
-            self.take_open(&mut back, false, lot, &mut Course::default());
-        }
-        // Any remainder moves.
-        back.mover = Some(pos);
-        self.join_credits(&mut back, false);
-        self.keep(back);
-    }
-
-    fn keep(&mut self, back: Back) {
-        if back.quantity > 0 {
-            self.backs.push(back);
-        }
-    }
-
-    /// Steps 1 and 3 of a return, step 2 of a credit: takes from open deliveries as a delivery meets invoices, the newest
-    /// first, or from open invoices, newest first.
-    fn take_open(&mut self, back: &mut Back, of_deliveries: bool, lot: Option<Lot>, course: &mut Course) {
-        let pos = back.giving.or(back.credit).unwrap();
-        let mut others = self.open_of(pos, of_deliveries);
-        others.retain(|other| self.may(pos, *other));
-        let is_named = of_deliveries && self.is_bound(pos, true);
-        if !is_named {
-            others.reverse();
-        }
-        let has_some =
-            |other: &Pos| lot.is_none_or(|lot| self.open[other].iter().any(|part| part.lot == lot));
-        others.retain(has_some);
-        let is_ordered = of_deliveries && !is_named;
-        while back.quantity > 0 && !others.is_empty() {
-            let kept = course.1.filter(|chosen| others.contains(chosen));
-            let whole = course.0.take_if(|_| is_ordered && kept.is_none());
-            let exact = others.iter().copied().find(|other| Some(self.whole(*other)) == whole);
-            let in_order = if is_ordered { self.first_of(&others) } else { others[0] };
-            let other = kept.filter(|_| is_ordered).or(exact).unwrap_or(in_order);
-            course.1 = Some(other).filter(|_| is_ordered);
-            others.retain(|of| *of != other);
-            let mut parts = self.open.remove(&other).unwrap();
-            let mut order: Vec<&mut Part> = parts.iter_mut().collect();
-            if !of_deliveries {
-                order.reverse();
-            }
-            for part in order.into_iter().filter(|part| lot.is_none_or(|lot| lot == part.lot)) {
-                let some = back.quantity.min(part.quantity);
-                part.quantity -= some;
-                back.quantity -= some;
-                let hold = if of_deliveries { Hold::Lowered } else { Hold::Taken };
-                let hold = hold(other, part.since);
-                let taken = Back { quantity: some, lot: part.lot, mover: Some(pos), hold, ..back.clone() };
-                self.keep(taken);
-            }
-            self.put_back(other, parts);
-        }
-    }
-
-    /// Steps 2 and 4 of a return: matches waiting credits, either those that moved in its batch or those that did not.
-    fn join_credits(&mut self, back: &mut Back, that_moved: bool) {
-        let (pos, lot) = (back.giving.unwrap(), back.lot);
-        let waits = |other: &Back, model: &Model| {
-            other.giving.is_none()
-                && !matches!(other.hold, Hold::Uncovered(..))
-                && other.mover.is_some() == that_moved
-                && (!that_moved || lot == other.lot)
-                && other.credit.is_some_and(|credit| {
-                    model.agrees(pos, credit, model.name_of_back(other)) && model.may(pos, credit)
-                })
-        };
-        while back.quantity > 0 {
-            let found = self.backs.iter().enumerate().filter(|(_, other)| waits(other, self));
-            let Some((at, _)) = found.min_by_key(|(at, other)| (other.credit, *at)) else { break };
-            let (one, other) = self.split(at, back);
-            self.join(one, other);
-        }
-    }
-
-    /// Splits off equal parts of a return or credit and of the waiting one at `at`.
-    fn split(&mut self, at: usize, back: &mut Back) -> (Back, Back) {
-        let some = back.quantity.min(self.backs[at].quantity);
-        let one = Back { quantity: some, ..back.clone() };
-        let other = Back { quantity: some, ..self.backs[at].clone() };
-        back.quantity -= some;
-        self.backs[at].quantity -= some;
-        if self.backs[at].quantity == 0 {
-            self.backs.remove(at);
-        }
-        (one, other)
-    }
-
-    /// Matches a return with a credit.
-    fn join(&mut self, giving: Back, credit: Back) {
-        let return_moves = match (giving.mover, credit.mover) {
-            (_, None) => true,
-            (None, Some(_)) => false,
-            (Some(one), Some(other)) => (one < other) != self.breaks(Broken::ElderReversed),
-        };
-        let (kept, reversed) = if return_moves { (&giving, &credit) } else { (&credit, &giving) };
-        if let Hold::Taken(pos, since) = reversed.hold {
-            let part = Part { lot: reversed.lot, quantity: reversed.quantity, since };
-            self.released.entry(pos).or_default().parts.push(part);
-        }
-        let both = Back { giving: giving.giving, credit: credit.credit, ..kept.clone() };
-        self.backs.push(both);
-    }
-
-    // ---- credits
-
-    /// Enters a credit, new or with a movement that it keeps.
-    pub fn enter_credit(&mut self, mut back: Back) {
-        self.join_returns(&mut back);
-        if back.mover.is_some() {
-            self.keep(back);
-            return;
-        }
-        // A batch that does not exist contains no goods.
-        let name = back.credit.and_then(|credit| self.positions[&credit].name);
-        if !matches!(name, Some(Name::Number(_))) {
-            if !self.breaks(Broken::CreditNeverMoves) {
-                let lot = self.lot_named_by(&back);
-                self.take_open(&mut back, false, lot, &mut Course::default());
-            }
-            self.uncover(&mut back);
-        }
-        self.keep(back);
-    }
-
-    /// A credit that names a batch takes back only what moved in it.
-    fn lot_named_by(&self, back: &Back) -> Option<Lot> {
-        match self.positions[&back.credit?].name {
-            Some(Name::Batch(batch)) => Some(Some(batch)),
-            _ => None,
-        }
-    }
-
-    fn join_returns(&mut self, back: &mut Back) {
-        let pos = back.credit.unwrap();
-        let lot = back.mover.map(|_| back.lot);
-        let waits = |other: &Back, model: &Model| {
-            other.credit.is_none()
-                && !matches!(other.hold, Hold::Lowered(..))
-                && lot.is_none_or(|lot| lot == other.lot)
-                && other.giving.is_some_and(|giving| {
-                    model.agrees(pos, giving, model.name_of_back(other)) && model.may(pos, giving)
-                })
-        };
-        while back.quantity > 0 {
-            let found = self.backs.iter().enumerate().filter(|(_, other)| waits(other, self));
-            let Some((at, _)) = found.min_by_key(|(at, other)| (other.giving, *at)) else { break };
-            let (one, other) = self.split(at, back);
-            self.join(other, one);
-        }
-    }
-
-    /// Step 3: takes back covered parts, of the newest invoice first.
-    fn uncover(&mut self, back: &mut Back) {
-        let pos = back.credit.unwrap();
-        let lot = self.lot_named_by(back);
-        let fits = |pair: &Pair, model: &Model| {
-            let name = model.name_of([Some(pair.invoice), Some(pair.delivery), None]);
-            lot.is_none_or(|lot| lot == pair.part.lot)
-                && model.agrees(pos, pair.invoice, name)
-                && model.may(pos, pair.invoice)
-        };
-        while back.quantity > 0 {
-            let found = self.pairs.iter().enumerate().filter(|(_, pair)| fits(pair, self));
-            let Some((at, _)) = found.max_by_key(|(at, pair)| (pair.invoice, *at)) else { break };
-            let some = back.quantity.min(self.pairs[at].part.quantity);
-            let pair = self.pairs[at].clone();
-            back.quantity -= some;
-            self.pairs[at].part.quantity -= some;
-            if self.pairs[at].part.quantity == 0 {
-                self.pairs.remove(at);
-            }
-            let since = if pair.mover == pair.delivery { pair.part.since } else { self.tick() };
-            self.reopen(pair.delivery, Part { quantity: some, since, ..pair.part });
-            let hold = Hold::Uncovered(pair.invoice);
-            self.keep(Back { quantity: some, lot: pair.part.lot, hold, ..back.clone() });
-        }
-    }
-
-    pub fn reopen(&mut self, pos: Pos, part: Part) {
-        let parts = self.open.entry(pos).or_default();
-        parts.push(part);
-        parts.sort_by_key(|part| part.since);
-    }
 }
 
 /// A return or a credit without any effect yet.
-fn back(pos: Pos, gives: bool, quantity: i64) -> Back {
+pub fn back(pos: Pos, gives: bool, quantity: i64) -> Back {
     let (giving, credit) = if gives { (Some(pos), None) } else { (None, Some(pos)) };
     Back { giving, credit, mover: None, lot: None, quantity, hold: Hold::Nothing }
 }

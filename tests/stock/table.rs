@@ -74,6 +74,11 @@ const ANY: &[&str] = &[
     "LS 10; RE 11^1 => -10; storno 1 => -10",
     "RE 10; RE -1~; LS 5^2 !BEZUG_PASST_NICHT => -10",
     "LS 10; storno 1 => 0; RE 10; RE -4^2 => -6; LS -4^3 => -6; LS 6^2 => -6; LS 6^2 => -12",
+    "RE 10; LS 10^1; RE 10; LS -4^2; LS 10^3 => -16; RE -4^1 => -16; RE -1^3 => -16; LS -1^5 => -15",
+    "LS 600; RE 600; LS -100; RE -100 => -500; RE 100 => -600",
+    "RE 10; RE 10; LS -10; RE -10^1 => -10; LS -10^2 => 0; RE -10^2 => 0",
+    "LS 10; RE 10; RE 10; LS -10; RE -10^2 => -10; storno 5 => -20; storno 4 => -20",
+    "LS 10; LS -10; LS -10^1 => 10; storno 3 => 0",
     "LS 10; RE 10; partner 1/2 => -20; partner 2/2 => -10; partner 1/1 => -20",
 ];
 
@@ -120,7 +125,7 @@ const BATCHES: &[&str] = &[
     "LS 10@B0$; RE 10$ => K=10; RE 5@B0$ => K=15; RE -5$ => K=10; LS -3@B0$ => K=10; LS -3@B0$ => K=9",
     "LS 10@B0$ 10!$; RE 4@B0~$ => K=10",
     // It is enough if one side names it.
-    "LS 10@B0; RE 10$ => K=10; LS -3@B0 => K=10; RE -3$ => K=7",
+    "LS 10@B0; RE 10$ => K=10; LS -3@B0 => K=7; RE -3$ => K=7",
     "RE 10@B0$; LS 6@B0 => K=10; storno 1 => K=0",
 ];
 

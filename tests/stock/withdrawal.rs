@@ -1,6 +1,6 @@
 //! Withdrawal in D8: the counterparts of a document are released and settle.
 
-use crate::stock::model::{Back, Broken, Document, Hold, Model, Part, Pos};
+use crate::stock::model::{Back, Broken, Document, Hold, Model, Pair, Part, Pos};
 use crate::stock::notation::Item;
 use crate::stock::pairing::Course;
 
@@ -55,15 +55,18 @@ impl Model {
         self.released.entry(pos).or_default().parts.push(Part { since, ..part });
     }
 
-    /// What a return and a credit have matched of each other stays `met`.
+    /// What a return and a credit have matched of each other stays `met`; so does a return of a delivery whose invoice
+    /// goes.
     fn withdraw_back(&mut self, mut back: Back, is_gone: &dyn Fn(Pos) -> bool, met: &mut Vec<Back>) {
-        let held = back.held();
         let gone = |pos: Option<Pos>| pos.is_some_and(is_gone);
-        if gone(back.giving) || gone(back.credit) {
+        let has_lost = back.held().into_iter().any(gone);
+        back.hold = self.hold_without(back.hold, is_gone);
+        let is_lowered = matches!(back.hold, Hold::Lowered(..));
+        if gone(back.credit) && has_lost && is_lowered {
+            back.credit = None;
+            met.push(back);
+        } else if gone(back.giving) || gone(back.credit) {
             let mover_goes = gone(back.mover);
-            if gone(held) {
-                back.hold = Hold::Nothing;
-            }
             // The hold belongs to the one that moved, or to the credit that uncovered.
             if mover_goes || back.mover.is_none() {
                 self.let_go(&back);
@@ -75,11 +78,15 @@ impl Model {
             (back.giving, back.credit) = if was_credit { (Some(left), None) } else { (None, Some(left)) };
             let moves = was_credit || (!mover_goes && back.hold != Hold::Nothing);
             back.mover = moves.then_some(left);
-            self.release_back(left, back);
-        } else if gone(held) {
-            back.hold = Hold::Nothing;
+            if was_credit && is_lowered {
+                met.push(back);
+            } else {
+                self.release_back(left, back);
+            }
+        } else if has_lost {
             match (back.giving, back.credit) {
                 (Some(_), Some(_)) => met.push(back),
+                (Some(_), None) if is_lowered => met.push(back),
                 (Some(giving), None) => self.release_back(giving, back),
                 (None, credit) => {
                     back.mover = None;
@@ -91,7 +98,25 @@ impl Model {
         }
     }
 
-    fn release_back(&mut self, pos: Pos, mut back: Back) {
+    /// What is left of a hold; who remains has moved the goods.
+    fn hold_without(&mut self, hold: Hold, is_gone: &dyn Fn(Pos) -> bool) -> Hold {
+        match hold {
+            Hold::Returned { delivery, invoice, mover, since } => {
+                let mut moved = |by: Pos| if mover == by { since } else { self.tick() };
+                match (is_gone(delivery), is_gone(invoice)) {
+                    (true, _) => Hold::Taken(invoice, moved(invoice)),
+                    (_, true) => Hold::Lowered(delivery, moved(delivery)),
+                    _ => hold,
+                }
+            }
+            Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Uncovered(pos) if is_gone(pos) => {
+                Hold::Nothing
+            }
+            _ => hold,
+        }
+    }
+
+    pub fn release_back(&mut self, pos: Pos, mut back: Back) {
         if back.mover.is_none() {
             back.lot = None;
         }
@@ -108,6 +133,9 @@ impl Model {
             Hold::Uncovered(pos) => {
                 let since = self.tick();
                 self.release_part(pos, pos, part(since));
+            }
+            Hold::Returned { delivery, invoice, mover, since } => {
+                self.pairs.push(Pair { delivery, invoice, mover, part: part(since) });
             }
         }
     }
@@ -142,8 +170,10 @@ impl Model {
         let sum = |pos: Pos| {
             let open = self.open.get(&pos).into_iter().flatten().map(|part| part.quantity);
             let pairs = self.pairs.iter().filter(|pair| pair.delivery == pos || pair.invoice == pos);
-            let backs =
-                self.backs.iter().filter(|back| [back.giving, back.credit, back.held()].contains(&Some(pos)));
+            let backs = self
+                .backs
+                .iter()
+                .filter(|back| [back.giving, back.credit].contains(&Some(pos)) || back.holds(pos));
             let excess = self.excess.get(&pos).copied();
             open.chain(excess)
                 .chain(pairs.map(|pair| pair.part.quantity))

@@ -54,14 +54,32 @@ impl SentPosition {
     fn bezug_to(&self, role: Role) -> Option<Target> {
         self.bezug.filter(|bezug| bezug.roles.contains(&Some(role))).map(|bezug| bezug.to(role))
     }
+
+    /// Narrows a search to what it names, by the first of the roles that this has; `None` if it names something else, for
+    /// what takes back by name takes nothing from others (D38).
+    fn narrowed(&self, search: Search, roles: &[Role]) -> Option<Search> {
+        let bezug = roles.iter().find_map(|role| self.bezug_to(*role));
+        (bezug.is_some() || self.bezug.is_none()).then_some(Search { bezug, ..search })
+    }
 }
 
 /// The portions of one partner and article, of sales or of purchases.
 pub trait Store {
     type Error;
     fn first(&mut self, search: &Search) -> Result<Option<Portion>, Self::Error>;
-    /// The pair of what a position names that was made last, and that nobody named.
-    fn proposed(&mut self, entry: &SentPosition, target: &Target) -> Result<Option<Portion>, Self::Error>;
+    /// What was met, or taken back, of that which a position names; made last, and by nobody who named it. `charge`: only
+    /// what lies in this batch.
+    fn proposed(
+        &mut self,
+        entry: &SentPosition,
+        target: &Target,
+        charge: Option<Option<Uuid>>,
+    ) -> Result<Option<Portion>, Self::Error>;
+    /// How much of a return waits for its credit, or the other way round.
+    fn waits(&mut self, entry: &SentPosition) -> Result<Quantity, Self::Error>;
+    /// What a return or a credit that names nothing took back of an invoice, and for which it waits for a position like
+    /// this.
+    fn waiting(&mut self, entry: &SentPosition) -> Result<Option<Portion>, Self::Error>;
     /// Whether `own` may be matched with these goods.
     fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool, Self::Error>;
     fn take(&mut self, portion: &Portion, menge: Quantity) -> Result<(), Self::Error>;
@@ -127,33 +145,67 @@ impl<S: Store> Pairing<S> {
             }
             Role::Credit => self.enter_credit(entry, own)?,
         }
+        if entry.role.takes_back() && entry.bezug.is_some() {
+            self.release_waiting(entry)?;
+        }
         self.let_freed_enter()
     }
 
+    /// Removes the positions of a document from a portion. What was tied over it and still holds stays tied.
     fn free(&mut self, portion: Portion, beleg: Uuid) -> Result<(), S::Error> {
-        let left: Vec<_> = portion.positions().filter(|(_, place)| place.beleg != beleg).collect();
-        match *left {
+        let (gone, left): (Vec<_>, Vec<_>) = portion.positions().partition(|(_, place)| place.beleg == beleg);
+        let roles: Vec<_> = left.iter().map(|(role, _)| *role).collect();
+        match *roles {
             // A return and a credit that have settled each other stay matched.
-            [(Role::Return, _), (Role::Credit, _)] => {
-                self.store.add(Portion { moved_by: None, ..portion.with(Role::Invoice, None) })?;
+            [.., Role::Return, Role::Credit] | [Role::Delivery, Role::Invoice | Role::Return] => {
+                let rest = self.without(&portion, &gone)?;
+                self.store.add(rest)?;
+            }
+            [Role::Delivery, Role::Invoice, Role::Credit] => {
+                let (credit, place) = left[2];
+                let rest = self.without(&portion, &[gone.as_slice(), &left[2..]].concat())?;
+                self.store.add(rest)?;
+                self.set_one_free(&portion, credit, place)?;
             }
             // The position that took back the goods of an invoice stays with the invoice, and waits again.
-            [(Role::Invoice, _), (role, _)] if portion.returned_by == Some(role) => {
-                let other = if role == Role::Return { Role::Credit } else { Role::Return };
-                self.set_free(portion.with(other, None));
+            [.., Role::Invoice, role] if portion.returned_by == Some(role) => {
+                let rest = self.without(&portion, &gone)?;
+                self.set_free(rest);
             }
-            _ => {
-                for (role, place) in left {
-                    let alone = match role {
-                        Role::Credit => {
-                            Portion { named: portion.named, ..Portion::new(role, place, portion.menge) }
-                        }
-                        _ => self.alone(&portion, role, place)?,
-                    };
-                    self.set_free(alone);
-                }
-            }
+            _ => left.into_iter().try_for_each(|(role, place)| self.set_one_free(&portion, role, place))?,
         }
+        Ok(())
+    }
+
+    /// What remains of a portion without some of its positions. If they moved the goods, its delivery or its invoice
+    /// takes the movement over.
+    fn without(&mut self, portion: &Portion, gone: &[(Role, PositionKey)]) -> Result<Portion, S::Error> {
+        let mut rest = gone.iter().fold(portion.clone(), |rest, (role, _)| rest.with(*role, None));
+        // A return takes the movement over that its credit had made.
+        rest.returned_by = match rest.returned_by {
+            Some(role) if rest.has(role) => Some(role),
+            Some(_) if rest.has(Role::Return) => Some(Role::Return),
+            _ => None,
+        };
+        if rest.moved_by.is_none_or(|role| rest.has(role)) {
+            return Ok(rest);
+        }
+        let movers = [Role::Delivery, Role::Invoice].into_iter();
+        let mover = movers.filter_map(|role| Some((role, rest.place(role)?))).next();
+        rest.moved_by = mover.map(|(role, _)| role);
+        if let Some((role, place)) = mover {
+            rest.nr = self.alone(portion, role, place)?.nr;
+        }
+        Ok(rest)
+    }
+
+    /// Sets a quantity of one of its positions free.
+    fn set_one_free(&mut self, portion: &Portion, role: Role, place: PositionKey) -> Result<(), S::Error> {
+        let alone = match role {
+            Role::Credit => Portion { named: portion.named, ..Portion::new(role, place, portion.menge) },
+            _ => self.alone(portion, role, place)?,
+        };
+        self.set_free(alone);
         Ok(())
     }
 
@@ -245,7 +297,7 @@ impl<S: Store> Pairing<S> {
         let whole = own.menge;
         loop {
             let Some(open) = self.next_open(entry, &search, course, &own, batch)? else {
-                if self.release(entry, &search, own.menge)? { continue } else { break }
+                if self.release(entry, search.bezug, None, own.menge)? { continue } else { break }
             };
             let menge = open.menge.min(own.menge);
             self.store.take(&open, menge)?;
@@ -276,23 +328,52 @@ impl<S: Store> Pairing<S> {
         Ok(())
     }
 
-    /// Releases what a proposal has taken of that which a position names, up to a quantity: it is open again, and whoever
+    /// Releases what a proposal has taken of that which a position names, up to a quantity: it is there again, and whoever
     /// had it looks for something else. What is named goes before what was proposed (D38).
-    fn release(&mut self, entry: &SentPosition, search: &Search, menge: Quantity) -> Result<bool, S::Error> {
-        let Some(target) = search.bezug.filter(|_| !menge.is_zero()) else { return Ok(false) };
-        let Some(pair) = self.store.proposed(entry, &target)? else { return Ok(false) };
-        let menge = pair.menge.min(menge);
-        self.store.take(&pair, menge)?;
-        for (role, place) in pair.positions() {
-            let alone = Portion { menge, ..self.alone(&pair, role, place)? };
-            if role == target.role {
-                let named = self.store.entry(role, place, pair.charge)?.named.id();
-                self.store.add(Portion { named, ..alone })?;
-            } else {
-                self.set_free(alone);
-            }
-        }
+    fn release(
+        &mut self,
+        entry: &SentPosition,
+        target: Option<Target>,
+        charge: Option<Option<Uuid>>,
+        menge: Quantity,
+    ) -> Result<bool, S::Error> {
+        let Some(target) = target.filter(|_| !menge.is_zero()) else { return Ok(false) };
+        let Some(found) = self.store.proposed(entry, &target, charge)? else { return Ok(false) };
+        self.take_from(found, entry.role, menge)?;
         Ok(true)
+    }
+
+    /// Sets free what waits, without a name, for a position that took something back by name (D38): it looks again, and
+    /// finds this position.
+    fn release_waiting(&mut self, entry: &SentPosition) -> Result<(), S::Error> {
+        let other = if entry.role == Role::Return { Role::Credit } else { Role::Return };
+        let mut menge = self.store.waits(entry)?;
+        while !menge.is_zero()
+            && let Some(found) = self.store.waiting(entry)?
+        {
+            let taken = self.take_from(found, other, menge)?;
+            menge = difference(menge, taken);
+        }
+        Ok(())
+    }
+
+    /// Takes up to a quantity of a portion from the position in a role, which looks for something else.
+    fn take_from(&mut self, found: Portion, role: Role, menge: Quantity) -> Result<Quantity, S::Error> {
+        let Some(place) = found.place(role) else { return Ok(Quantity::ZERO) };
+        let menge = found.menge.min(menge);
+        self.store.take(&found, menge)?;
+        let found = Portion { menge, ..found };
+        let others: Vec<_> = found.positions().filter(|(other, _)| *other != role).collect();
+        let rest = match *others {
+            [(other, of)] => {
+                let named = self.store.entry(other, of, found.charge)?.named.id();
+                Portion { named, ..self.alone(&found, other, of)? }
+            }
+            _ => self.without(&found, &[(role, place)])?,
+        };
+        self.store.add(rest)?;
+        self.set_one_free(&found, role, place)?;
+        Ok(menge)
     }
 
     /// The next open counterpart, except that a delivery takes the part of an invoice in its own batch first.

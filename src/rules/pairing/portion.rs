@@ -52,6 +52,9 @@ pub enum PortionKind {
     Pair,
     /// A return took back an open delivery.
     Returned,
+    /// A return took back what an invoice moved or met, and waits for its credit.
+    InvoiceReturned,
+    /// A return that took nothing back waits for its credit.
     WaitingReturn,
     WaitingCredit,
     Settled,
@@ -149,8 +152,9 @@ impl Portion {
             (_, _, true, true) => PortionKind::Settled,
             (_, true, false, true) if self.returned_by.is_none() => PortionKind::Credited,
             (_, _, false, true) => PortionKind::WaitingCredit,
-            (true, _, true, false) => PortionKind::Returned,
-            (false, _, true, false) => PortionKind::WaitingReturn,
+            (_, true, true, false) => PortionKind::InvoiceReturned,
+            (true, false, true, false) => PortionKind::Returned,
+            (false, false, true, false) => PortionKind::WaitingReturn,
             (true, true, false, false) => PortionKind::Pair,
             (true, false, false, false) => PortionKind::OpenDelivery,
             (false, true, false, false) if self.moved_by.is_none() => PortionKind::Excess,

@@ -22,7 +22,20 @@ impl Store for Shelf {
         Ok(if search.newest_first { found.last() } else { found.first() }.map(|portion| (*portion).clone()))
     }
 
-    fn proposed(&mut self, _: &SentPosition, _: &Target) -> Result<Option<Portion>, Infallible> {
+    fn proposed(
+        &mut self,
+        _: &SentPosition,
+        _: &Target,
+        _: Option<Option<Uuid>>,
+    ) -> Result<Option<Portion>, Infallible> {
+        Ok(None)
+    }
+
+    fn waits(&mut self, _: &SentPosition) -> Result<Quantity, Infallible> {
+        Ok(Quantity::ZERO)
+    }
+
+    fn waiting(&mut self, _: &SentPosition) -> Result<Option<Portion>, Infallible> {
         Ok(None)
     }
 

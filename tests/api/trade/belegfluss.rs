@@ -1,5 +1,6 @@
 //! Belegfluss: positions know where they come from (D38).
 
+mod back;
 mod ids;
 mod names;
 mod pages;

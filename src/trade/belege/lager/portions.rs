@@ -214,11 +214,27 @@ impl Store for Portions<'_, '_> {
         Ok(found.min_by_key(|found| (found.leading().1, found.nr)))
     }
 
-    fn proposed(&mut self, entry: &SentPosition, target: &Target) -> Result<Option<Portion>> {
+    fn proposed(
+        &mut self,
+        entry: &SentPosition,
+        target: &Target,
+        charge: Option<Option<Uuid>>,
+    ) -> Result<Option<Portion>> {
         if self.booking.unmet.meets_nothing {
             return Ok(None);
         }
-        search::proposed(self.booking.tx, self.gruppe, entry.named, target)
+        match entry.role.takes_back() {
+            false => search::proposed(self.booking.tx, self.gruppe, entry.named, target),
+            true => search::taken_back(self.booking.tx, self.gruppe, entry, (target, charge)),
+        }
+    }
+
+    fn waits(&mut self, entry: &SentPosition) -> Result<Quantity> {
+        search::waits(self.booking.tx, entry)
+    }
+
+    fn waiting(&mut self, entry: &SentPosition) -> Result<Option<Portion>> {
+        search::waiting(self.booking.tx, self.gruppe, entry)
     }
 
     fn may_match(&mut self, own: &Portion, found: &Portion) -> Result<bool> {

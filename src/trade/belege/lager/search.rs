@@ -11,7 +11,10 @@ use super::sql::{OpenGoods, art, column, compartment, is_open};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
-use crate::rules::pairing::{Named, Portion, PortionKind, Reach, Role, Search, SentPosition, Target};
+use crate::rules::fixed::Quantity;
+use crate::rules::pairing::{
+    Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Target,
+};
 use crate::trade::belege::sql::position_names;
 
 /// Limits a search to a part of what it would find.
@@ -77,11 +80,12 @@ impl Goods {
     /// Selects the first portions, `most` of them. In the indexes those that name no batch and those that
     /// name one are apart: the first of each is found at once, whatever the others name.
     fn first<'v>(&'v self, search: &'v Search, part: &'v Part, most: i64) -> Sql<'v> {
-        let Goods { gruppe, kind, table, columns, order: [beleg, position, last], .. } = self;
+        let Goods { gruppe, kind, columns, order: [beleg, position, last], .. } = self;
         let Sql { text: conditions, mut params } = self.conditions(search, &part.after);
         params.extend([(":kunde", &gruppe.kunde as &dyn ToSql), (":artikel", &gruppe.artikel)]);
         let direction = if search.newest_first { "desc" } else { "asc" };
         let order = format!("order by {beleg} {direction}, {position} {direction}, {last} {direction}");
+        let table = self.table(search);
         let first_with = |named: &str| {
             format!(
                 "select {columns} from {table} where tenant_id = :tenant and kunde_id = :kunde
@@ -97,6 +101,14 @@ impl Goods {
         // With a limit SQLite would sort in a temporary table; the first row is read without one.
         let limit = if most == 1 { String::new() } else { format!(" limit {most}") };
         Sql { text: format!("select * from ({}) {order}{limit}", firsts.join(" union all ")), params }
+    }
+
+    /// The table; by the position of another role, if that is what is named.
+    fn table(&self, search: &Search) -> String {
+        match search.bezug.filter(|bezug| !is_open(self.kind) && bezug.role != art(self.kind).1) {
+            Some(bezug) => format!("{} indexed by lager_paar_{}", self.table, column(bezug.role)),
+            None => self.table.to_owned(),
+        }
     }
 
     /// Conditions for each part of an index in which goods lie that name no batch, or one that fits.
@@ -165,9 +177,13 @@ impl Goods {
             Some(false) => " and zurueck_von is null",
         });
         if let Some(bezug) = &search.bezug {
+            let [beleg, position] = match is_open(self.kind) {
+                true => ["beleg_id", "position"].map(str::to_owned),
+                false => ["id", "position"].map(|part| format!("{}_{part}", column(bezug.role))),
+            };
             sql.add(&format!(" and {beleg} = :bezug"), ":bezug", &bezug.beleg);
-            if let Some(position) = &bezug.position {
-                sql.add(&format!(" and {} = :bezug_position", self.order[1]), ":bezug_position", position);
+            if let Some(number) = &bezug.position {
+                sql.add(&format!(" and {position} = :bezug_position"), ":bezug_position", number);
             }
         }
         if let Some(after) = after {
@@ -229,8 +245,81 @@ pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> R
     tx.optional(&statement, params, Portion::read)
 }
 
+/// Returns what was taken back last of that which a target names, by a return or a credit, as the position is, that names
+/// nothing (D38). What a return and a credit have settled with each other stays so for a return.
+pub fn taken_back(
+    tx: &Tx<'_>,
+    gruppe: Gruppe,
+    entry: &SentPosition,
+    (target, charge): (&Target, Option<Option<Uuid>>),
+) -> Result<Option<Portion>> {
+    let (of, taker) = (column(target.role), column(entry.role));
+    let statement = format!(
+        "select {} from lager_paar l indexed by lager_paar_{of}
+           cross join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.{taker}_id
+             and p.position = l.{taker}_position and p.bezug_beleg_id is null
+         where l.tenant_id = :tenant and l.{of}_id = :beleg and (:position is null or l.{of}_position = :position)
+           and l.artikel_id = :artikel and (l.gutschrift_id is null or :is_credit)
+           and (:is_anywhere or l.charge_id is :charge)
+         order by l.id desc limit 1",
+        Portion::COLUMNS
+    );
+    let params = named_params! {
+        ":beleg": target.beleg,
+        ":position": target.position,
+        ":artikel": gruppe.artikel,
+        ":is_credit": entry.role == Role::Credit,
+        ":is_anywhere": charge.is_none(),
+        ":charge": charge.flatten(),
+    };
+    tx.optional(&statement, params, Portion::read)
+}
+
+/// Returns how much of a return waits for its credit, or the other way round.
+pub fn waits(tx: &Tx<'_>, entry: &SentPosition) -> Result<Quantity> {
+    let (own, other) = match entry.role {
+        Role::Return => ("rueckgabe", "gutschrift"),
+        _ => ("gutschrift", "rueckgabe"),
+    };
+    let statement = format!(
+        "select coalesce(sum(menge), 0) from lager_paar where tenant_id = :tenant and {own}_id = :beleg
+           and {own}_position = :position and {other}_id is null and art <> 'zurueckgenommen'"
+    );
+    let PositionKey { beleg, position } = entry.place;
+    tx.one(&statement, named_params! {":beleg": beleg, ":position": position}, |row| row.get(0))
+}
+
 /// Goods that are examined for a position that met none of them, at most.
 const LOOKED_AT_MAX: i64 = 100;
+
+/// Returns what a return or a credit that names nothing took back of an invoice, and for which it waits for a position
+/// like this: of the oldest that wait, the first.
+pub fn waiting(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<Option<Portion>> {
+    let kind =
+        if entry.role == Role::Return { PortionKind::WaitingCredit } else { PortionKind::InvoiceReturned };
+    let (art, role) = art(kind);
+    let role = column(role);
+    let statement = format!(
+        "select {} from (select l.id as nr from lager_paar l where tenant_id = :tenant and kunde_id = :kunde
+             and einkauf = :einkauf and artikel_id = :artikel and art = '{art}' and zurueck_von is not null
+             and {role}_id <> :own order by {role}_id, {role}_position limit {LOOKED_AT_MAX}) w
+           cross join lager_paar l on l.tenant_id = :tenant and l.id = w.nr
+           cross join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.{role}_id
+             and p.position = l.{role}_position and p.bezug_beleg_id is null
+         where (:name is null or l.genannt_id is null or l.genannt_id is :charge or l.genannt_id is :number) limit 1",
+        Portion::COLUMNS
+    );
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":einkauf": gruppe.seite == Seite::Einkauf,
+        ":artikel": gruppe.artikel,
+        ":own": entry.place.beleg,
+        ":name": entry.named.id(),
+        ":charge": entry.named.charge,
+        ":number": entry.named.number,
+    };
+    tx.optional(&statement, params, Portion::read)
+}
 
 /// Lists the documents that a position could have met if it named no batch, oldest first; if it is bound to a
 /// document, only that one.

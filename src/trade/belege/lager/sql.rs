@@ -32,6 +32,7 @@ pub fn art(kind: PortionKind) -> (&'static str, Role) {
         PortionKind::OpenInvoice => ("rechnung", Role::Invoice),
         PortionKind::Pair => ("paar", Role::Invoice),
         PortionKind::Returned => ("zurueckgenommen", Role::Delivery),
+        PortionKind::InvoiceReturned => ("rechnung_zurueck", Role::Return),
         PortionKind::WaitingReturn => ("rueckgabe", Role::Return),
         PortionKind::WaitingCredit => ("gutschrift", Role::Credit),
         PortionKind::Settled => ("erledigt", Role::Credit),

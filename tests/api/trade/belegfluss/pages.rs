@@ -8,7 +8,7 @@ use crate::leitstand::{Browser, person, press};
 use crate::trade::lager::{Mill, and, sell};
 
 /// The document that a form makes where it is saved as it comes.
-fn made(mill: &Mill<'_>, browser: &mut Browser, query: &str) -> Value {
+pub fn made(mill: &Mill<'_>, browser: &mut Browser, query: &str) -> Value {
     let path = format!("/leitstand/f/{}/belege/neu?{query}", mill.client.tenant);
     let shown = browser.get(&path);
     let sent = press(browser, &path, &shown, &[], "");
