@@ -64,6 +64,7 @@ pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
     tx.find_by(&LIST, "v.kontrakt_nr", &kontrakt_nr)
 }
 
+#[derive(Debug, Clone)]
 pub struct Menge {
     pub kontrakt_id: Uuid,
     /// The position of the contract, if named.
