@@ -312,7 +312,7 @@ fn total(tx: &Tx<'_>, positionen: &[Position], mengen: &[Menge], einheit: &str) 
 
 /// Returns the sum in a unit, and whether anything converted to it. Leaves out what does not convert, such as
 /// freight.
-pub(super) fn sum<'m>(mengen: impl Iterator<Item = &'m Menge>, einheit: &str) -> Result<(Quantity, bool)> {
+pub fn sum<'m>(mengen: impl Iterator<Item = &'m Menge>, einheit: &str) -> Result<(Quantity, bool)> {
     let (mut sum, mut compared) = (Quantity::ZERO, false);
     for menge in mengen {
         let conversion = menge.einheit.as_deref().and_then(|own| Conversion::between(own, einheit));

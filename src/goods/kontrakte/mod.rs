@@ -10,9 +10,9 @@ mod sql;
 
 pub use bezug::{KontraktBezug, agreed_price, of_supplier};
 pub use import::put_back;
-pub use lieferstand::{Genannt, hint_delivered};
-pub use rest::Wahl;
-pub use sql::{Menge, RETENTION, VERLAUF, delete, number, positions, settled};
+pub use lieferstand::{Genannt, hint_delivered, sum};
+pub use rest::{Rest, Wahl, rests, taken};
+pub use sql::{Menge, RETENTION, VERLAUF, delete, number, positions};
 
 use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;

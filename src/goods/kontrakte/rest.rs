@@ -31,6 +31,20 @@ impl Rest {
     }
 }
 
+/// Returns what is no longer left of a contract for settlements: what live ones paid at its prices, and what documents
+/// delivered that no goods receipt made (D29g).
+pub fn taken(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Menge>> {
+    let mut mengen = sql::quantities_by_hand(tx, kontrakt)?;
+    mengen.extend(sql::settled(tx, &[kontrakt])?.into_iter().map(|paid| Menge {
+        kontrakt_id: kontrakt,
+        kontrakt_position_id: paid.kontrakt_position_id,
+        artikel_id: paid.artikel_id,
+        menge: paid.kg,
+        einheit: Some("kg".to_owned()),
+    }));
+    Ok(mengen)
+}
+
 /// Returns what some quantities leave of the positions of an article, in a unit: what names no position fills them one
 /// after the other.
 pub fn rests(
