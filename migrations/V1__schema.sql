@@ -1840,6 +1840,7 @@ create table annahmeschein (
   netto_menge_kg       integer check (netto_menge_kg >= 0), -- what is paid for
   netto_betrag         integer,
   kontrakt_id          blob,
+  kontrakt_position_id blob,
   fremde_charge_nr     text,
   herkunftsland        text,
   biozertifikat_id     integer,
@@ -1860,6 +1861,8 @@ create table annahmeschein (
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id),
   foreign key (tenant_id, wiegung_id) references wiegung (tenant_id, id),
   foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id),
+  foreign key (tenant_id, kontrakt_id, kontrakt_position_id)
+    references kontrakt_position (tenant_id, kontrakt_id, id),
   foreign key (tenant_id, biozertifikat_id) references biozertifikat (tenant_id, id),
   foreign key (tenant_id, el_beleg_id) references beleg (tenant_id, id),
   foreign key (tenant_id, schema_id, schema_version)
@@ -1939,7 +1942,7 @@ create table abrechnung_annahme (
   analyse          integer not null,           -- the version of its analyses that was used; 0: none
   netto_kg         integer not null,
   kontrakt_id      blob,
-  kontrakt_kg      integer not null default 0, -- at the price of the contract
+  kontrakt_teile   text not null default '[]', -- JSON: [{position, kg}], at the price of each position; kg in millionths
   mwst_satz        integer not null,           -- of its lieferdatum (D7)
   steuer_kategorie text not null,              -- why it is that one
   betrag           integer not null,           -- net, before advances

@@ -119,7 +119,7 @@ pub fn side(kontrakt_typ: &str) -> Option<Seite> {
 impl Kontrakt {
     /// Whether it applies to goods of this partner on this side: its partner and its side, if set, must
     /// match.
-    fn binds(&self, partner: Uuid, seite: Seite) -> bool {
+    pub(super) fn binds(&self, partner: Uuid, seite: Seite) -> bool {
         let is_theirs = self.partner_id.is_none_or(|own| own == partner);
         is_theirs && self.kontrakt_typ.as_deref().and_then(side).is_none_or(|side| side == seite)
     }

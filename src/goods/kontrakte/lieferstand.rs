@@ -72,6 +72,8 @@ pub struct Genannt {
     pub path: String,
     pub position: i64,
     pub bezug: KontraktBezug,
+    /// Whether the service chose its position among several.
+    pub gewaehlt: bool,
     pub artikel: Uuid,
     /// Whether it brings goods rather than taking them back.
     pub liefert: bool,
@@ -171,7 +173,7 @@ fn check_delivered(tx: &Tx<'_>, old: &Kontrakt, new: &Kontrakt) -> Result<()> {
     for (at, position) in new.positionen.iter().enumerate() {
         let old = old.positionen.iter().find(|old| old.id == position.id);
         let Some((old, artikel)) = old.and_then(|old| Some((old, old.artikel_id?))) else { continue };
-        if let Some((delivered, einheit)) = stand.delivered_on(tx, old, artikel)? {
+        if let Some((delivered, einheit)) = stand.delivered_on(tx, &[old], artikel)? {
             let is_less = is_less(old.menge, position.menge, delivered);
             refuse(is_less, &format!("positionen[{at}].menge"), delivered, &einheit)?;
         }
@@ -204,17 +206,25 @@ impl Stand {
         )
     }
 
-    /// Returns a message if more was delivered than agreed on the position of an item, or on the whole contract.
+    /// Returns a message if more was delivered than agreed on the position of an item, on all that take its article if
+    /// it names none, or on the whole contract.
     fn excess(&self, tx: &Tx<'_>, item: &Genannt) -> Result<Option<String>> {
         let Kontrakt { kontrakt_nr, positionen, offen, .. } = &self.kontrakt;
-        let position = position_of(positionen, item.bezug.kontrakt_position_id, item.artikel);
+        let named = item.bezug.kontrakt_position_id.filter(|_| !item.gewaehlt);
+        let meant = |position: &&Position| match named {
+            Some(id) => position.id == id,
+            None => position.artikel_id.is_none_or(|own| own == item.artikel),
+        };
+        let meant: Vec<&Position> = positionen.iter().filter(meant).collect();
         let mut bounds = Vec::new();
-        if let Some((position, agreed)) = position.and_then(|position| Some((position, position.menge?)))
-            && let Some((sum, einheit)) =
-                self.delivered_on(tx, position, position.artikel_id.unwrap_or(item.artikel))?
+        if let Some((sum, einheit)) = self.delivered_on(tx, &meant, item.artikel)?
+            && let Some(agreed) = total_of(meant.iter().map(|position| position.menge))?
         {
-            let what = format!("Position {} des Kontrakts {kontrakt_nr}", position.position);
-            bounds.push((what, einheit, agreed.minus(sum)?));
+            bounds.push((
+                format!("{} des Kontrakts {kontrakt_nr}", called(&meant)),
+                einheit,
+                agreed.minus(sum)?,
+            ));
         }
         let whole =
             |open| (format!("den Kontrakt {kontrakt_nr}"), self.einheit.clone().unwrap_or_default(), open);
@@ -226,33 +236,45 @@ impl Stand {
         Ok(exceeded.map(message))
     }
 
-    /// Returns the quantity delivered on a position, in the unit of the contract, else of the article.
+    /// Returns the quantity delivered on some positions that take an article, in the unit of the contract, else of the
+    /// article. What names no position counts where only these take its article.
     fn delivered_on(
         &self,
         tx: &Tx<'_>,
-        position: &Position,
+        positionen: &[&Position],
         artikel: Uuid,
     ) -> Result<Option<(Quantity, String)>> {
         let own = self.kontrakt.gesamtmenge_einheit.clone();
+        let artikel = positionen.iter().find_map(|position| position.artikel_id).unwrap_or(artikel);
         let Some(einheit) = own.or(artikel::must_have(tx, artikel)?.einheit.clone()) else { return Ok(None) };
         let is_of = |menge: &&Menge| {
-            let found = position_of(&self.kontrakt.positionen, menge.kontrakt_position_id, menge.artikel_id);
-            found.map(|found| found.id) == Some(position.id)
+            let counts = |position: &&Position| match menge.kontrakt_position_id {
+                Some(named) => position.id == named,
+                None => position.artikel_id.is_none_or(|own| own == menge.artikel_id),
+            };
+            let all = self.kontrakt.positionen.iter().filter(counts);
+            let ids: Vec<Uuid> = all.map(|position| position.id).collect();
+            let is_meant = |id: &Uuid| positionen.iter().any(|position| position.id == *id);
+            !ids.is_empty() && ids.iter().all(is_meant)
         };
         let (sum, _) = sum(self.mengen.iter().filter(is_of), &einheit)?;
         Ok(Some((sum, einheit)))
     }
 }
 
-/// Finds the position of a contract that goods count towards: the named one, else the only one that accepts
-/// the article.
-fn position_of(positionen: &[Position], named: Option<Uuid>, artikel: Uuid) -> Option<&Position> {
-    if named.is_some() {
-        return positionen.iter().find(|position| Some(position.id) == named);
-    }
-    let takes = |position: &&Position| position.artikel_id.is_none_or(|own| own == artikel);
-    let mut fitting = positionen.iter().filter(takes);
-    fitting.next().filter(|_| fitting.next().is_none())
+/// Names positions in a message.
+fn called(positionen: &[&Position]) -> String {
+    let numbers: Vec<String> = positionen.iter().map(|position| position.position.to_string()).collect();
+    let what = if numbers.len() == 1 { "Position" } else { "die Positionen" };
+    format!("{what} {}", numbers.join(", "))
+}
+
+/// Returns the sum of some quantities; `None` if one is unknown, or there are none.
+fn total_of(mengen: impl Iterator<Item = Option<Quantity>>) -> Result<Option<Quantity>> {
+    let Some(mengen) = mengen.collect::<Option<Vec<_>>>().filter(|mengen| !mengen.is_empty()) else {
+        return Ok(None);
+    };
+    Ok(Some(mengen.into_iter().try_fold(Quantity::ZERO, Quantity::plus)?))
 }
 
 fn unit(tx: &Tx<'_>, own: Option<&String>, positionen: &[Position]) -> Result<Option<String>> {
@@ -290,7 +312,7 @@ fn total(tx: &Tx<'_>, positionen: &[Position], mengen: &[Menge], einheit: &str) 
 
 /// Returns the sum in a unit, and whether anything converted to it. Leaves out what does not convert, such as
 /// freight.
-fn sum<'m>(mengen: impl Iterator<Item = &'m Menge>, einheit: &str) -> Result<(Quantity, bool)> {
+pub fn sum<'m>(mengen: impl Iterator<Item = &'m Menge>, einheit: &str) -> Result<(Quantity, bool)> {
     let (mut sum, mut compared) = (Quantity::ZERO, false);
     for menge in mengen {
         let conversion = menge.einheit.as_deref().and_then(|own| Conversion::between(own, einheit));

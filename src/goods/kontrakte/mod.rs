@@ -5,12 +5,14 @@ mod change;
 mod import;
 mod lieferstand;
 mod model;
+mod rest;
 mod sql;
 
 pub use bezug::{KontraktBezug, agreed_price, of_supplier};
 pub use import::put_back;
-pub use lieferstand::{Genannt, hint_delivered};
-pub use sql::{RETENTION, VERLAUF, delete, number, positions, settled};
+pub use lieferstand::{Genannt, hint_delivered, sum};
+pub use rest::{Rest, Wahl, rests, taken};
+pub use sql::{Menge, RETENTION, VERLAUF, delete, number, positions};
 
 use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;

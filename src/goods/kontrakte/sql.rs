@@ -64,6 +64,7 @@ pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
     tx.find_by(&LIST, "v.kontrakt_nr", &kontrakt_nr)
 }
 
+#[derive(Debug, Clone)]
 pub struct Menge {
     pub kontrakt_id: Uuid,
     /// The position of the contract, if named.
@@ -82,6 +83,24 @@ pub struct Menge {
 /// statement names its index so that the planner never scans all positions, whatever its statistics.
 /// Positions without an article or with a negative price have no goods (D8).
 pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
+    quantities_of(tx, kontrakte, QUANTITIES)
+}
+
+/// Returns the quantities delivered on a contract by documents that no goods receipt made: those of receipts count once
+/// they are settled (D29g). What was settled and taken back is less.
+pub fn quantities_by_hand(tx: &Tx<'_>, kontrakt: Uuid) -> Result<Vec<Menge>> {
+    let statement = QUANTITIES
+        .replace("where kam", "where kam and not ist_abgerechnet and not ist_angenommen")
+        .replace("where ging", "where ging and not ist_angenommen")
+        .replace(
+            "/* open */",
+            "where not exists (select 1 from annahmeschein s where s.tenant_id = :tenant and s.el_beleg_id = b.id)
+               and not exists (select 1 from abrechnung a where a.tenant_id = :tenant and a.beleg_id = b.id)",
+        );
+    quantities_of(tx, &[kontrakt], &statement)
+}
+
+fn quantities_of(tx: &Tx<'_>, kontrakte: &[Uuid], statement: &str) -> Result<Vec<Menge>> {
     let of_role = ["lieferung", "rechnung", "rueckgabe", "gutschrift"].map(|role| {
         format!(
             "select l.id from genannt cross join lager_paar l on l.tenant_id = :tenant
@@ -89,7 +108,7 @@ pub fn quantities(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Menge>> {
                and l.{role}_position = genannt.position"
         )
     });
-    let statement = QUANTITIES.replace("/* shared */", &of_role.join(" union "));
+    let statement = statement.replace("/* shared */", &of_role.join(" union "));
     tx.all(&statement, named_params! {":kontrakte": hex(kontrakte)}, |row| {
         Ok(Menge {
             kontrakt_id: row.get(0)?,
@@ -109,6 +128,9 @@ const QUANTITIES: &str = "with genannt as (
   ware as (
     select l.artikel_id, l.menge, l.lieferung_id is not null or l.bewegt_von is 'rechnung' as kam,
       l.rueckgabe_id is not null or l.zurueck_von is 'gutschrift' as ging,
+      exists (select 1 from abrechnung a where a.tenant_id = :tenant and a.beleg_id = l.rechnung_id) as ist_abgerechnet,
+      l.rechnung_id is null and exists (select 1 from annahmeschein s
+        where s.tenant_id = :tenant and s.el_beleg_id = l.lieferung_id) as ist_angenommen,
       coalesce(d.kontrakt_id, i.kontrakt_id) as hin,
       iif(d.kontrakt_id is null or d.kontrakt_id is i.kontrakt_id,
         coalesce(d.kontrakt_position_id, i.kontrakt_position_id), d.kontrakt_position_id) as hin_position,
@@ -131,6 +153,7 @@ const QUANTITIES: &str = "with genannt as (
       cross join lager_offen o on o.tenant_id = :tenant and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
         and o.artikel_id = genannt.artikel_id and o.fach in (0, 1, 2, 3) and o.beleg_id = genannt.beleg_id
         and o.position = genannt.position
+      /* open */
     union all select hin, hin_position, artikel_id, menge from ware where kam
     union all select coalesce(her, hin), iif(her is null, hin_position, her_position), artikel_id, -menge
       from ware where ging)
@@ -139,28 +162,29 @@ const QUANTITIES: &str = "with genannt as (
   where gezaehlt.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
   group by 1, 2, 3";
 
-/// Returns the quantities in kg that live settlements paid at the prices of some contracts, per article
+/// Returns the quantities in kg that live settlements paid at the prices of some contracts, per position and article
 /// (D29g). Advances do not count.
 pub fn settled(tx: &Tx<'_>, kontrakte: &[Uuid]) -> Result<Vec<Bezahlt>> {
     let statement = format!(
-        "select {} from abrechnung_annahme x
+        "select {} from abrechnung_annahme x join json_each(x.kontrakt_teile) t
          join annahmeschein s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id
          join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
          join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
          where x.tenant_id = :tenant and x.kontrakt_id in (select unhex(value) from json_each(:kontrakte))
            and b.status <> 'storniert'
-         group by x.kontrakt_id, s.artikel_id",
+         group by 1, 2, 3",
         Bezahlt::COLUMNS
     );
     tx.all(&statement, named_params! {":kontrakte": hex(kontrakte)}, Bezahlt::read)
 }
 
 record! {
-    /// The quantity of one article paid at the price of a contract.
+    /// The quantity of one article paid at the price of a contract position; without one, at that of the contract.
     pub struct Bezahlt from abrechnung_annahme as x {
         kontrakt_id: Uuid,
+        kontrakt_position_id: Option<Uuid> = "unhex(t.value ->> 'position')",
         artikel_id: Uuid = "s.artikel_id",
-        kg: Quantity = "sum(x.kontrakt_kg)",
+        kg: Quantity = "sum(t.value ->> 'kg')",
     }
 }
 

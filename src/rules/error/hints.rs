@@ -82,6 +82,7 @@ choice! {
         KontraktWiderspruch = "KONTRAKT_WIDERSPRUCH",
         KontraktEinheit = "KONTRAKT_EINHEIT",
         KontraktAbgelaufen = "KONTRAKT_ABGELAUFEN",
+        KontraktPositionGewaehlt = "KONTRAKT_POSITION_GEWAEHLT",
         BasisFehlt = "BASIS_FEHLT",
         BezugFehlt = "BEZUG_FEHLT",
         AnschriftGekuerzt = "ANSCHRIFT_GEKUERZT",

@@ -59,6 +59,8 @@ impl AbrechnungsPosten {
 pub struct AbrechnungsTeil {
     /// kontrakt_nr; null: without a contract.
     pub kontrakt: Option<String>,
+    /// The position of that contract; null: it has none of this article.
+    pub kontrakt_position_id: Option<Uuid>,
     pub kg: Quantity,
     pub grundpreis: Price,
     /// Price after the price rows.

@@ -150,12 +150,7 @@ fn add(
 }
 
 fn kept<'n>((note, position): (&'n Note, &i64)) -> sql::NeuerPosten<'n> {
-    sql::NeuerPosten {
-        posten: &note.posten,
-        position: *position,
-        kontrakt_id: note.schein.kontrakt_id,
-        kontrakt_kg: note.kontrakt_kg,
-    }
+    sql::NeuerPosten { posten: &note.posten, position: *position, kontrakt_id: note.schein.kontrakt_id }
 }
 
 /// Returns the request that a correction repeats: the same receipts, named by id even if they were selected

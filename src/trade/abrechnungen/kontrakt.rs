@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 use uuid::Uuid;
 
 use super::model::NewAbrechnung;
-use crate::goods::kontrakte;
+use crate::goods::kontrakte::{self, Rest};
 use crate::master::artikel;
 use crate::master::kunden::Kunde;
 use crate::papers::blatt::numbers::german;
@@ -23,6 +23,8 @@ use crate::trade::annahmescheine::Annahmeschein;
 pub struct Preisteil {
     /// kontrakt_nr; `None` if the price is not that of a contract.
     pub kontrakt: Option<String>,
+    /// The position of the contract.
+    pub position: Option<Uuid>,
     pub kg: Quantity,
     /// Per t, before the steps of the scheme.
     pub preis: Price,
@@ -30,6 +32,7 @@ pub struct Preisteil {
 
 /// A position of a contract, or the whole contract for an article that none of its positions names.
 struct Tranche {
+    position: Option<Uuid>,
     /// Per t; `None` if it has no price.
     preis: Option<Price>,
     /// Open quantity in kg; `None` if it has no quantity by weight.
@@ -60,8 +63,8 @@ impl<'k> Kontrakte<'k> {
         Kontrakte { tx, kunde, art, known: BTreeMap::new(), whole: BTreeMap::new() }
     }
 
-    /// Splits the paid quantity `netto` of a receipt by price: preis_je_t, else that of each position of its contract, up
-    /// to what is left of it and of the contract, else its own. Empty for an advance that states its own price while
+    /// Splits the paid quantity `netto` of a receipt by price: preis_je_t, else that of the position that it names, else of
+    /// each position of its contract, up to what is left of it and of the contract, else its own. Empty for an advance that states its own price while
     /// that of the goods is still unknown, as in a pool.
     pub fn prices(
         &mut self,
@@ -76,30 +79,28 @@ impl<'k> Kontrakte<'k> {
         let price_of = |tranche: Option<&Tranche>| {
             new.preis_je_t.or(tranche.and_then(|tranche| tranche.preis)).or(schein.preis_je_t)
         };
-        let first = known.as_ref().and_then(|(vereinbart, _)| vereinbart.tranchen.first());
+        let named = known.as_ref().and_then(|(vereinbart, _)| vereinbart.named(schein));
+        let first = known.as_ref().and_then(|(vereinbart, _)| vereinbart.meant(named).next());
         let Some(preis) = price_of(first) else {
             return if needs_none { Ok(Vec::new()) } else { Err(price_missing(schein).into()) };
         };
         let Some((vereinbart, whole)) = known else {
-            return Ok(vec![Preisteil { kontrakt: None, kg: netto, preis }]);
+            return Ok(vec![Preisteil { kontrakt: None, position: None, kg: netto, preis }]);
         };
         let price_of = |tranche: &Tranche| price_of(Some(tranche)).ok_or_else(|| price_missing(schein));
-        let (mut parts, rest) = vereinbart.fill(netto, whole, price_of)?;
+        let (mut parts, rest) = vereinbart.fill(netto, named, whole, price_of)?;
         if rest.is_zero() {
             return Ok(parts);
         }
         // An advance does not reduce the contract, and the price of the rest is not known yet.
-        let (kontrakt, preis) = match vereinbart.tranchen.last().filter(|_| is_advance) {
-            Some(last) => (Some(vereinbart.nummer.clone()), price_of(last)?),
+        let (kontrakt, position, preis) = match vereinbart.meant(named).last().filter(|_| is_advance) {
+            Some(last) => (Some(vereinbart.nummer.clone()), last.position, price_of(last)?),
             None => {
                 let over = || over_delivered(schein, &vereinbart.nummer, rest);
-                (None, new.rest_preis_je_t.ok_or_else(over)?)
+                (None, None, new.rest_preis_je_t.ok_or_else(over)?)
             }
         };
-        match parts.last_mut().filter(|last| (&last.kontrakt, last.preis) == (&kontrakt, preis)) {
-            Some(last) => last.kg = last.kg.plus(rest)?,
-            None => parts.push(Preisteil { kontrakt, kg: rest, preis }),
-        }
+        add(&mut parts, Preisteil { kontrakt, position, kg: rest, preis })?;
         Ok(parts)
     }
 
@@ -119,17 +120,41 @@ impl<'k> Kontrakte<'k> {
     }
 }
 
+/// Adds a part, to the last one where that is of the same position at the same price.
+fn add(parts: &mut Vec<Preisteil>, part: Preisteil) -> Checked<()> {
+    let of = |part: &Preisteil| (part.kontrakt.clone(), part.position, part.preis);
+    match parts.last_mut().filter(|last| of(last) == of(&part)) {
+        Some(last) => last.kg = last.kg.plus(part.kg)?,
+        None => parts.push(part),
+    }
+    Ok(())
+}
+
 impl Vereinbart {
-    /// Fills the positions one after the other with a quantity in kg, each up to what is left of it and of the whole
+    /// The position that a receipt names, if it has the article of the receipt.
+    fn named(&self, schein: &Annahmeschein) -> Option<Uuid> {
+        let has = |id: &Uuid| self.tranchen.iter().any(|tranche| tranche.position == Some(*id));
+        schein.kontrakt_position_id.filter(has)
+    }
+
+    /// The positions that a receipt is paid by: the one that it names, else all.
+    fn meant(&self, named: Option<Uuid>) -> impl Iterator<Item = &Tranche> {
+        let is_meant = move |tranche: &&Tranche| named.is_none() || tranche.position == named;
+        self.tranchen.iter().filter(is_meant)
+    }
+
+    /// Fills the named position, else all one after the other, with a quantity in kg, each up to what is left of it and of the whole
     /// contract; returns the part of each at its price, and what none of them takes.
     fn fill(
         &mut self,
         kg: Quantity,
+        named: Option<Uuid>,
         whole: &mut Option<Quantity>,
         price_of: impl Fn(&Tranche) -> Checked<Price>,
     ) -> Result<(Vec<Preisteil>, Quantity)> {
         let (mut rest, mut parts) = (kg, Vec::new());
-        for tranche in &mut self.tranchen {
+        let is_meant = |tranche: &&mut Tranche| named.is_none() || tranche.position == named;
+        for tranche in self.tranchen.iter_mut().filter(is_meant) {
             let bounds = [tranche.offen, *whole].into_iter().flatten();
             let kg = bounds.fold(rest, Quantity::min).max(Quantity::ZERO);
             for left in [&mut tranche.offen, &mut *whole] {
@@ -137,7 +162,8 @@ impl Vereinbart {
             }
             rest = rest.minus(kg)?;
             if !kg.is_zero() {
-                parts.push(Preisteil { kontrakt: Some(self.nummer.clone()), kg, preis: price_of(tranche)? });
+                let kontrakt = Some(self.nummer.clone());
+                parts.push(Preisteil { kontrakt, position: tranche.position, kg, preis: price_of(tranche)? });
             }
         }
         Ok((parts, rest))
@@ -160,30 +186,27 @@ fn price_missing(schein: &Annahmeschein) -> Box<Refusal> {
 fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Option<Vereinbart>> {
     let Some(kontrakt) = kontrakte::of_supplier(tx, id, kunde.id)? else { return Ok(None) };
     let artikel = artikel::must_have(tx, artikel_id)?;
-    let positionen = kontrakte::positions(tx, id)?;
     let einheit = kontrakt.gesamtmenge_einheit.as_deref().or(artikel.einheit.as_deref()).unwrap_or("t");
     let (per_tonne, in_kg) = (Conversion::between(einheit, "t"), Conversion::between(einheit, "kg"));
-    let settled = kontrakte::settled(tx, &[id])?;
-    let all = settled.iter().map(|paid| paid.kg).try_fold(Quantity::ZERO, Quantity::plus)?;
-    let whole =
-        kontrakt.gesamtmenge.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge)?.minus(all));
-    // What was paid filled the positions of the article one after the other.
-    let paid = settled.into_iter().find(|paid| paid.artikel_id == artikel_id);
-    let mut paid = paid.map(|paid| paid.kg).unwrap_or_default();
+    let in_kg = |menge: Option<Quantity>| -> Result<Option<Quantity>> {
+        Ok(menge.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge)).transpose()?)
+    };
+    let taken = kontrakte::taken(tx, id)?;
+    let (all, _) = kontrakte::sum(taken.iter(), "kg")?;
+    let whole = in_kg(kontrakt.gesamtmenge)?.map(|menge| menge.minus(all)).transpose()?;
     let mut tranchen = Vec::new();
-    for position in positionen.iter().filter(|position| position.artikel_id == Some(artikel_id)) {
+    for Rest { position, offen } in
+        kontrakte::rests(&kontrakte::positions(tx, id)?, artikel_id, &taken, Some(einheit))?
+    {
         let preis = position.preis.zip(per_tonne);
-        let menge = position.menge.zip(in_kg).map(|(menge, conversion)| conversion.quantity(menge));
-        let menge = menge.transpose()?;
-        let filled = menge.map_or(paid, |menge| menge.min(paid));
-        paid = paid.minus(filled)?;
         tranchen.push(Tranche {
+            position: Some(position.id),
             preis: preis.map(|(preis, conversion)| conversion.price(preis)).transpose()?,
-            offen: menge.map(|menge| menge.minus(filled)).transpose()?,
+            offen: in_kg(offen)?,
         });
     }
     if tranchen.is_empty() {
-        tranchen.push(Tranche { preis: None, offen: None });
+        tranchen.push(Tranche { position: None, preis: None, offen: None });
     }
-    Ok(Some(Vereinbart { nummer: kontrakt.kontrakt_nr, tranchen, whole: whole.transpose()? }))
+    Ok(Some(Vereinbart { nummer: kontrakt.kontrakt_nr, tranchen, whole }))
 }

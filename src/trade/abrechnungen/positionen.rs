@@ -120,6 +120,7 @@ impl Note {
             bezug_beleg_id: el,
             wiegung_id: schein.wiegung_id,
             kontrakt_id: schein.kontrakt_id.filter(|_| teil.kontrakt.is_some()),
+            kontrakt_position_id: teil.kontrakt_position_id,
             ..NewItem::default()
         }
     }

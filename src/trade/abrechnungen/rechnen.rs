@@ -35,8 +35,6 @@ pub struct Note {
     pub brutto_ins_lager: bool,
     /// The delivery of its EL; `None` if it has no live one.
     pub geliefert: Option<Geliefert>,
-    /// Quantity paid at the contract's price.
-    pub kontrakt_kg: Quantity,
     /// The document of its final settlement, which a supplement refers to.
     pub endabrechnung: Option<Uuid>,
     /// Live advances on it.
@@ -119,6 +117,7 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
         let betrag = net_amount(netto_kg, zuschlag)?;
         let teil = AbrechnungsTeil {
             kontrakt: None,
+            kontrakt_position_id: None,
             kg: netto_kg,
             grundpreis: zuschlag,
             preis_je_t: zuschlag,
@@ -131,7 +130,6 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
             posten,
             brutto_ins_lager: false,
             geliefert: None,
-            kontrakt_kg: Quantity::ZERO,
             endabrechnung: Some(beleg),
             abschlaege: Vec::new(),
         })
@@ -151,11 +149,16 @@ fn settled(
     let mut kontrakte = Kontrakte::of(tx, kunde, art);
     let mut errors = Refusals::default();
     let mut notes = Vec::with_capacity(scheine.len());
-    for (schein, basis) in scheine.into_iter().zip(bases) {
+    let mut order: Vec<_> = scheine.into_iter().zip(bases).enumerate().collect();
+    // What names its position of a contract is paid by it before the others fill what is left.
+    order.sort_by_key(|(_, (schein, _))| schein.kontrakt_position_id.is_none());
+    for (at, (schein, basis)) in order {
         let note = note(tx, new, schein, basis, &mut kontrakte, hints);
-        notes.extend(keep_refused(&mut errors, note, "")?);
+        notes.extend(keep_refused(&mut errors, note, "")?.map(|note| (at, note)));
     }
     errors.into_result()?;
+    notes.sort_by_key(|(at, _)| *at);
+    let notes: Vec<Note> = notes.into_iter().map(|(_, note)| note).collect();
     let nothing = notes.iter().all(|note| note.kg().is_zero());
     let message =
         ("Von diesen Annahmescheinen bleibt nichts übrig, was bezahlt würde.", "Bitte sie stornieren.");
@@ -271,15 +274,12 @@ fn note(
     let netto = settled_weight(&computed(&basis, &schein, None)?, &schein)?;
     let prices = kontrakte.prices(new, &schein, artikel, netto)?;
     let teile = prices.iter().map(|part| teil(&basis, &schein, part)).collect::<Result<Vec<_>>>()?;
-    let of_kontrakt = prices.iter().filter(|part| part.kontrakt.is_some()).map(|part| part.kg);
-    let kontrakt_kg = of_kontrakt.into_iter().try_fold(Quantity::ZERO, Quantity::plus)?;
     let rechnung = computed(&basis, &schein, prices.first().map(|part| part.preis))?;
     let steuer = belege::tax_of_delivery(tx, kontrakte.kunde, artikel, tag, hints)?;
     let note = Note {
         tag,
         brutto_ins_lager: basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross()),
         geliefert: delivered(tx, &schein)?,
-        kontrakt_kg,
         endabrechnung: None,
         abschlaege: sql::advances(tx, schein.id)?,
         posten: posten(tx, &schein, basis, steuer, teile, rechnung)?,
@@ -296,8 +296,14 @@ fn teil(basis: &Grundlage, schein: &Annahmeschein, part: &Preisteil) -> Result<A
     let of_part = computed(basis, schein, Some(part.preis))?;
     let preis_je_t = required(of_part.preis_je_t, "preis_je_t")?;
     let ware = net_amount(part.kg, preis_je_t)?;
-    let kontrakt = part.kontrakt.clone();
-    Ok(AbrechnungsTeil { kontrakt, kg: part.kg, grundpreis: part.preis, preis_je_t, ware })
+    Ok(AbrechnungsTeil {
+        kontrakt: part.kontrakt.clone(),
+        kontrakt_position_id: part.position,
+        kg: part.kg,
+        grundpreis: part.preis,
+        preis_je_t,
+        ware,
+    })
 }
 
 /// Returns a receipt as printed, with its value: goods and costs.
@@ -431,7 +437,6 @@ impl Note {
         };
         self.posten.betrag = betrag;
         (self.posten.abschlag_je_t, self.posten.abschlag_prozent) = (abschlag.preis_je_t, abschlag.prozent);
-        self.kontrakt_kg = Quantity::ZERO;
         Ok(self)
     }
 

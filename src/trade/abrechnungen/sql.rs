@@ -1,6 +1,7 @@
 //! SQL statements for settlements.
 
 use rusqlite::named_params;
+use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Abrechnung, Auswahl};
@@ -12,7 +13,7 @@ use crate::platform::failure::Result;
 use crate::platform::listing::Records;
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent, Quantity};
-use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
+use crate::rules::settlement::{AbrechnungsPosten, AbrechnungsTeil, Abrechnungsart};
 use crate::rules::tax::Steuerkategorie;
 use crate::trade::annahmescheine::{self, Annahmeschein};
 
@@ -156,8 +157,6 @@ pub struct NeuerPosten<'n> {
     /// The number of its first item.
     pub position: i64,
     pub kontrakt_id: Option<Uuid>,
-    /// Quantity paid at the price of that contract.
-    pub kontrakt_kg: Quantity,
 }
 
 pub fn insert<'n>(
@@ -178,7 +177,7 @@ pub fn insert<'n>(
     tx.insert("abrechnung", columns)?;
     for (nr, note) in (1i64..).zip(notes) {
         let schein = note.posten.annahmeschein_id;
-        insert_note(tx, neu.id, nr, &note)?;
+        insert_note(tx, neu, nr, &note)?;
         if neu.art == Abrechnungsart::End {
             annahmescheine::settle(tx, schein, neu.id)?;
         } else {
@@ -188,17 +187,24 @@ pub fn insert<'n>(
     Ok(())
 }
 
-fn insert_note(tx: &WriteTx<'_>, abrechnung: Uuid, nr: i64, note: &NeuerPosten<'_>) -> Result<()> {
+fn insert_note(tx: &WriteTx<'_>, neu: &Neu<'_>, nr: i64, note: &NeuerPosten<'_>) -> Result<()> {
     let posten = note.posten;
+    // An advance takes nothing from a contract.
+    let of_kontrakt = |teil: &&AbrechnungsTeil| neu.art == Abrechnungsart::End && teil.kontrakt.is_some();
+    let teile = posten.teile.iter().filter(of_kontrakt).map(|teil| {
+        let position = teil.kontrakt_position_id.map(|id| id.simple().to_string());
+        json!({"position": position, "kg": teil.kg.units()})
+    });
+    let teile: Vec<_> = teile.collect();
     let columns: Params<'_> = named_params! {
-        ":abrechnung_id": abrechnung,
+        ":abrechnung_id": neu.id,
         ":annahmeschein_id": posten.annahmeschein_id,
         ":nr": nr,
         ":position": note.position,
         ":analyse": posten.analyse,
         ":netto_kg": posten.rechnung.netto_kg.unwrap_or_default(),
-        ":kontrakt_id": note.kontrakt_id.filter(|_| !note.kontrakt_kg.is_zero()),
-        ":kontrakt_kg": note.kontrakt_kg,
+        ":kontrakt_id": note.kontrakt_id.filter(|_| !teile.is_empty()),
+        ":kontrakt_teile": serde_json::to_string(&teile)?,
         ":mwst_satz": posten.mwst_satz,
         ":steuer_kategorie": posten.steuer_kategorie,
         ":betrag": posten.betrag,

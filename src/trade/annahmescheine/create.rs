@@ -10,7 +10,7 @@ use super::qualitaet::{self, Qualitaet, Ware, day_of, of_intake, refuse_rejected
 use super::sql;
 use crate::goods::chargen::Bewegung;
 use crate::goods::kontrakte::KontraktBezug;
-use crate::goods::waage::{self, FertigeWiegung};
+use crate::goods::waage::{self, FertigeWiegung, Wiegung};
 use crate::master::artikel::{self, Artikel};
 use crate::master::biozertifikate;
 use crate::master::kunden::{self, Kunde};
@@ -69,7 +69,8 @@ pub fn create(
     if let Some(wiegung) = &wiegung {
         note_contradictions(wiegung, &new, kunde.id, &mut hints);
     }
-    new.kontrakt_id = new.kontrakt_id.or(wiegung.as_ref().and_then(|wiegung| wiegung.wiegung.kontrakt_id));
+    let kontrakt = contract(tx, &new, wiegung.as_ref())?;
+    (new.kontrakt_id, new.kontrakt_position_id) = (kontrakt.kontrakt_id, kontrakt.kontrakt_position_id);
     let ware = Ware { artikel: artikel.id, partner: Some(kunde.id), kontrakt: new.kontrakt_id };
     let qualitaet = Qualitaet::of(tx, &new, ware, &mut hints)?;
     let analyse = of_intake(tx, &new, &qualitaet.werte);
@@ -164,6 +165,22 @@ fn article(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>
     Ok(artikel)
 }
 
+/// Returns the contract and its position that the request names, or else those of the weighing: its position only for
+/// its own contract.
+fn contract(tx: &Tx<'_>, new: &NewAnnahmeschein, wiegung: Option<&FertigeWiegung>) -> Result<KontraktBezug> {
+    let NewAnnahmeschein { kontrakt_id, kontrakt_position_id, .. } = *new;
+    let sent = KontraktBezug { kontrakt_id, kontrakt_position_id };
+    let Some(Wiegung { kontrakt_id: Some(weighed), kontrakt_position_id: position, .. }) =
+        wiegung.map(|wiegung| &wiegung.wiegung)
+    else {
+        return sent.checked(tx);
+    };
+    match kontrakt_position_id.is_none() && kontrakt_id.is_none_or(|sent| sent == *weighed) {
+        true => Ok(KontraktBezug { kontrakt_id: Some(*weighed), kontrakt_position_id: *position }),
+        false => sent.checked(tx),
+    }
+}
+
 fn article_missing() -> Box<Refusal> {
     let message = ("Es fehlt der Artikel.", "Bitte artikel_id oder artikelnr angeben.");
     Refusal::field(Code::ArtikelFehlt, "artikel_id", message)
@@ -193,10 +210,9 @@ fn note(
 ) -> Result<Annahmeschein> {
     let menge = new.anliefermenge_kg.or(wiegung.map(|wiegung| wiegung.netto));
     let menge = required(menge, "anliefermenge_kg")?;
-    let kontrakt_id = new.kontrakt_id;
+    let NewAnnahmeschein { kontrakt_id, kontrakt_position_id, .. } = new;
     let lieferdatum = new.lieferdatum.unwrap_or_else(|| tx.today());
-    let kontrakt = KontraktBezug { kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
-    kontrakt.hint_over(tx, lieferdatum, hints)?;
+    KontraktBezug { kontrakt_id, kontrakt_position_id }.hint_over(tx, lieferdatum, hints)?;
     let biozertifikat_id = new.biozertifikat_id;
     if let Some(id) = biozertifikat_id {
         biozertifikate::must_have(tx, id)?.hint_expired(lieferdatum, hints);
@@ -215,6 +231,7 @@ fn note(
         sonstige_abzuege_kg: new.sonstige_abzuege_kg.unwrap_or_default(),
         preis_je_t: new.preis_je_t,
         kontrakt_id,
+        kontrakt_position_id,
         fremde_charge_nr: new.fremde_charge_nr,
         herkunftsland: new.herkunftsland,
         biozertifikat_id,
@@ -271,14 +288,15 @@ fn create_el(
     refuse_if(schein.gesperrt, Code::AnnahmescheinGesperrt, "el_erzeugen", message)?;
     let without_partner = || Failure::Broken("a goods-receipt note without a partner".into());
     let partner_id = schein.partner_id.ok_or_else(without_partner)?;
-    if schein.preis_je_t.is_none() && qualitaet.gueltig.is_none() {
-        let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
-        hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
-    }
     let item = delivered(schein, artikel, wiegung, qualitaet);
     let mut of_el = Hints::default();
     let (el, bewegungen) = receive(tx, partner_id, day_of(tx, schein), item, &mut of_el)
         .map_err(|failure| of_this_request(failure, artikel))?;
+    let has_price = schein.preis_je_t.is_some() || qualitaet.gueltig.is_some();
+    if !has_price && !of_el.iter().any(|hint| hint.code == HintCode::PreisUebernommen) {
+        let message = "Ohne preis_je_t steht der Lieferschein mit dem Einkaufspreis des Artikels.";
+        hints.add_field(HintCode::PreisFehlt, "preis_je_t", message);
+    }
     // The net quantity differs from the weighed one by design, so this hint is dropped.
     hints.extend(of_el.without(HintCode::GewichtWiderspruch));
     schein.charge_id = el.positionen.iter().flatten().find_map(|position| position.charge_id);
@@ -307,6 +325,7 @@ fn delivered(
         ep_netto: schema.map_or(schein.preis_je_t, |_| Some(Price::ZERO)),
         wiegung_id: schein.wiegung_id,
         kontrakt_id: schein.kontrakt_id,
+        kontrakt_position_id: schein.kontrakt_position_id,
         charge_id: wiegung.and_then(|wiegung| wiegung.charge_id),
         fremde_charge_nr: schein.fremde_charge_nr.clone(),
         herkunftsland: schein.herkunftsland.clone(),

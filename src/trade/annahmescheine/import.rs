@@ -56,7 +56,7 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
     schein.schwundfaktor = zeile.schwundfaktor.unwrap_or(schein.schwundfaktor);
     schein.sonstige_abzuege_kg = zeile.sonstige_abzuege_kg.unwrap_or(schein.sonstige_abzuege_kg);
     fill_each! { zeile => schein:
-        wiegung_id, kontrakt_id, anliefermenge_kg, preis_je_t, fremde_charge_nr, herkunftsland,
+        wiegung_id, anliefermenge_kg, preis_je_t, fremde_charge_nr, herkunftsland,
         feuchte_prozent, basisfeuchte_prozent, besatz_prozent, basisbesatz_prozent, biozertifikat_id, bemerkung
     }
     let weight = schein.anliefermenge_kg.or(zeile.netto_menge_kg).or(schein.netto_menge_kg);
@@ -85,7 +85,14 @@ fn take_named(tx: &Tx<'_>, schein: &mut Annahmeschein, zeile: &AnnahmescheinZeil
         schein.artikel_id = Some(artikel.id);
     }
     zeile.wiegung_id.map(|id| waage::finished(tx, id, schein.artikel_id)).transpose()?;
-    KontraktBezug { kontrakt_id: zeile.kontrakt_id, kontrakt_position_id: None }.checked(tx)?;
+    let AnnahmescheinZeile { kontrakt_id, kontrakt_position_id, .. } = *zeile;
+    let kontrakt = KontraktBezug { kontrakt_id, kontrakt_position_id }.checked(tx)?;
+    if kontrakt.kontrakt_id.is_some() && kontrakt.kontrakt_id != schein.kontrakt_id {
+        // A position belongs to its contract.
+        schein.kontrakt_position_id = None;
+    }
+    schein.kontrakt_id = kontrakt.kontrakt_id.or(schein.kontrakt_id);
+    schein.kontrakt_position_id = kontrakt.kontrakt_position_id.or(schein.kontrakt_position_id);
     zeile.biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
     Ok(())
 }

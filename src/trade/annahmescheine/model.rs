@@ -61,6 +61,7 @@ record! {
         preis_je_t: Option<Price> = mutable
             => said("Preis je t (EUR)", "Preis je Tonne netto.").aliases("preist preiseurt preisjetonne"),
         kontrakt_id: Option<Uuid> = mutable,
+        kontrakt_position_id: Option<Uuid> = mutable,
         fremde_charge_nr: Option<String> = mutable
             => said("Charge des Lieferanten", "Chargennummer des Lieferanten.")
             .aliases("lieferantencharge fremdcharge"),
@@ -212,6 +213,7 @@ eingabe! {
         sonstige_abzuege_kg: Gewicht,
         preis_je_t: Price,
         kontrakt_id: Uuid,
+        kontrakt_position_id: Uuid,
         fremde_charge_nr: Text,
         herkunftsland: Staat,
         biozertifikat_id: Kennung,
@@ -247,6 +249,7 @@ eingabe! {
         sonstige_abzuege_kg: Gewicht,
         preis_je_t: Price,
         kontrakt_id: Uuid,
+        kontrakt_position_id: Uuid,
         fremde_charge_nr: Text,
         herkunftsland: Staat,
         biozertifikat_id: Kennung,

@@ -249,6 +249,9 @@ record! {
         /// one (D6).
         #[serde(skip)]
         preis_des_artikels: bool = { false },
+        /// Whether the service chose kontrakt_position_id among several (D21g).
+        #[serde(skip)]
+        kontrakt_gewaehlt: bool = { false },
         /// Tax of the position that it was made from, where it was asked anew (D38).
         #[serde(skip)]
         steuer_davor: Option<(Percent, Steuerkategorie)> = { None },

@@ -1,6 +1,7 @@
 //! Contracts (specification; D16, D21g, D22): read with the delivered quantity, written by import.
 
 mod paare;
+mod wahl;
 
 use serde_json::{Value, json};
 

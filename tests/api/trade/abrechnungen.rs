@@ -6,6 +6,7 @@ mod ernte;
 mod kontrakt;
 mod papiere;
 mod regeln;
+mod tranchen;
 mod wege;
 mod zufall;
 

@@ -7,6 +7,7 @@ use super::bezug::{AllNamed, Bezug, Meant};
 use super::chargenpflicht::must_state_batch;
 use super::header::Context;
 use super::ids;
+use super::kontraktwahl::Kontraktwahl;
 use super::steuer;
 use super::uebernahme::{Taken, left_of};
 use crate::goods::chargen;
@@ -43,6 +44,7 @@ pub fn resolve(
     let ids: Vec<_> = items.iter().map(|item| item.id).collect();
     let mut anteile = Anteile::of(context, &items);
     let mut named = AllNamed::default();
+    let mut wahl = Kontraktwahl::default();
     let mut resolved = Vec::with_capacity(items.len());
     let mut items: Vec<_> = (1..).zip(items).collect();
     // Items without a quantity come last: they take what the others leave of a weighing.
@@ -51,7 +53,10 @@ pub fn resolve(
         let mut hints = Hints::default();
         let anteile = &mut anteile;
         let named = &mut named;
-        let position = Resolver { tx, context, anteile, named, before, hints: &mut hints }.resolve(item);
+        let wahl = &mut wahl;
+        let at = number as usize - 1;
+        let mut resolver = Resolver { tx, context, anteile, named, wahl, at, before, hints: &mut hints };
+        let position = resolver.resolve(item);
         resolved.push((number, position, hints));
     }
     resolved.sort_by_key(|(number, ..)| *number);
@@ -96,6 +101,9 @@ struct Resolver<'r, 'c> {
     context: &'r Context<'c>,
     anteile: &'r mut Anteile,
     named: &'r mut AllNamed,
+    wahl: &'r mut Kontraktwahl,
+    /// Its index.
+    at: usize,
     /// The positions that the document had before.
     before: &'r [BelegPosition],
     hints: &'r mut Hints,
@@ -131,12 +139,18 @@ impl Resolver<'_, '_> {
         let is_unnamed = artikel.is_none() && item.bezeichnung.is_none();
         refuse_if(is_unnamed, Code::ArtikelFehlt, "artikel_id", message)?;
         item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
+        let takes_back = bezug.as_ref().is_some_and(|(_, meant)| meant.takes_back);
+        let had = self.before.iter().find(|known| item.id == Some(known.id)).or(self.before.get(self.at));
+        let of = (artikel, takes_back);
+        let kontrakt_gewaehlt = self.wahl.choose(self.tx, self.context, &mut item, of, had, self.hints)?;
         let amounts = self.amounts(&item, artikel, wiegung.as_ref(), bezug.as_ref())?;
         self.ignore_purchase_fields(&mut item);
         item.lager_buchen = Some(self.takes_part_in_stock(&item, artikel, amounts.ep_netto));
         let mut position = self.position(item, artikel, &amounts);
+        position.kontrakt_gewaehlt = kontrakt_gewaehlt;
         self.check_batch(&position, artikel)?;
         bind_contract(self.tx, self.context, &mut position, self.hints)?;
+        self.wahl.take(&position)?;
         Ok(position)
     }
 

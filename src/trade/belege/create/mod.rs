@@ -6,6 +6,7 @@ pub mod chargenpflicht;
 pub mod header;
 pub mod ids;
 pub mod items;
+pub mod kontraktwahl;
 pub mod lieferanten_nr;
 pub mod lieferpreis;
 pub mod partner;
@@ -272,6 +273,7 @@ fn hint_contracts(
             path: source.path(position.position),
             position: position.position,
             bezug: KontraktBezug { kontrakt_id, kontrakt_position_id },
+            gewaehlt: position.kontrakt_gewaehlt,
             artikel: position.artikel_id?,
             liefert: !position.menge.is_negative(),
         })

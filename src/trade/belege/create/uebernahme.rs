@@ -140,7 +140,8 @@ impl NewItem {
         self.kostenstelle = self.kostenstelle.take().or_else(|| from.kostenstelle.clone());
         self.niederlassung_id = self.niederlassung_id.or(from.niederlassung_id);
         self.lagerhalle_id = self.lagerhalle_id.or(from.lagerhalle_id);
-        if self.kontrakt_id.is_none() && self.kontrakt_position_id.is_none() {
+        let is_same = self.kontrakt_id.is_none_or(|sent| from.kontrakt_id == Some(sent));
+        if is_same && self.kontrakt_position_id.is_none() {
             (self.kontrakt_id, self.kontrakt_position_id) = (from.kontrakt_id, from.kontrakt_position_id);
         }
         if !is_order && meant.typ.ist_rechnung() {

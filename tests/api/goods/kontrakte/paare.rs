@@ -7,7 +7,7 @@ use crate::harness::{Answer, Client, Server};
 
 /// Creates a mill with wheat (kg) and sacks (Stk), a supplier, a customer, and two contracts without
 /// positions: A and B over 100 t each.
-fn mill(server: &Server, name: &str) -> Client {
+pub fn mill(server: &Server, name: &str) -> Client {
     let mill = server.company(name);
     let artikel = "artikelnummer;bezeichnung;einheit;preis;ep_netto\nW;Weizen;kg;0,3;0,2\nS;Sack;Stk;1;1\n";
     server.import(&mill, "artikel", artikel);
@@ -29,7 +29,7 @@ fn post(mill: &Client, typ: &str, item: Value) -> Answer {
     answer
 }
 
-fn codes(answer: &Answer) -> Vec<String> {
+pub fn codes(answer: &Answer) -> Vec<String> {
     let mut codes = answer.hint_codes();
     codes.retain(|code| code.starts_with("KONTRAKT"));
     codes
@@ -128,7 +128,7 @@ fn what_was_agreed_is_judged_by_position() {
         message.as_str().unwrap().contains("Position 1") && message.as_str().unwrap().contains("5.000 kg")
     );
     assert_eq!(codes(&of("S", 60)), unit);
-    // Two positions of one article: an item that names none is compared with their sum, an item that names
+    // Two positions of one article: an item that names none takes one and is compared with their sum, an item that names
     // one with that position.
     let (id, first) = (&two["id"], &two["positionen"][0]["id"]);
     let [any, named] = [json!({"kontrakt_id": id}), json!({"kontrakt_position_id": first})];
@@ -137,9 +137,10 @@ fn what_was_agreed_is_judged_by_position() {
         post(&mill, "EL", crate::trade::lager::and(item, more.clone()))
     };
     assert_eq!(codes(&of(&named, 30)), [""; 0]);
-    assert_eq!(codes(&of(&any, 50)), [""; 0]);
+    let chosen = "KONTRAKT_POSITION_GEWAEHLT";
+    assert_eq!(codes(&of(&any, 50)), [chosen]);
     assert_eq!(codes(&of(&named, 15)), ["KONTRAKT_UEBERLIEFERT"]);
-    assert_eq!(codes(&of(&any, 10)), ["KONTRAKT_UEBERLIEFERT"]);
+    assert_eq!(codes(&of(&any, 10)), [chosen, "KONTRAKT_UEBERLIEFERT"]);
     // Matches deliveries on P and on its first position: two of them name another contract, one another position.
     let second = two["positionen"][1]["id"].clone();
     let item = json!({"artikelnr": "W", "menge": 1, "einheit": "t", "kontrakt_position_id": second});

@@ -256,7 +256,8 @@ fn batch_and_contract_of_the_weighing_hold_where_the_item_sends_none() {
         (json!({"charge_id": null, "kontrakt_id": null}), json!([first, own["id"], position])),
         (json!({"charge_id": second}), json!([second, own["id"], position])),
         (json!({"kontrakt_id": own["id"]}), json!([first, own["id"], position])),
-        (json!({"kontrakt_id": other["id"]}), json!([first, other["id"], null])),
+        // Of another contract it takes the first position of which something is left.
+        (json!({"kontrakt_id": other["id"]}), json!([first, other["id"], other["positionen"][0]["id"]])),
         (
             json!({"kontrakt_position_id": other["positionen"][0]["id"]}),
             json!([first, other["id"], other["positionen"][0]["id"]]),
@@ -265,7 +266,9 @@ fn batch_and_contract_of_the_weighing_hold_where_the_item_sends_none() {
     for (more, expected) in rows {
         let item = and(json!({"artikelnr": "W", "wiegung_id": weighed()}), more.clone());
         let answer = mill.post("LS", item);
-        assert_eq!(answer.hint_codes(), [""; 0], "{more}");
+        let is_chosen = more["kontrakt_id"] == other["id"];
+        let expected_hints: &[&str] = if is_chosen { &["KONTRAKT_POSITION_GEWAEHLT"] } else { &[] };
+        assert_eq!(answer.hint_codes(), expected_hints, "{more}");
         let shown = mill.get(&answer.id())["positionen"][0].clone();
         assert_eq!(json!(fields.map(|field| &shown[field])), expected, "{more}");
         assert_eq!(answer.body["lagerbewegungen"][0]["charge_id"], expected[0], "{more}");

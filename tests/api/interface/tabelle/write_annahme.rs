@@ -221,6 +221,8 @@ const NOTE: &[(&str, &str, &str)] = &[
     ("preis_je_t", "-", "netto_betrag=null"),
     ("kontrakt_id", "'<V-1>'", "'<V-1>'"),
     ("kontrakt_id", "'<unknown>'", "400 KONTRAKT_NICHT_GEFUNDEN"),
+    ("kontrakt_position_id", "'<V-1/1>'", "'<V-1/1>'"),
+    ("kontrakt_position_id", "'<unknown>'", "400 KONTRAKT_NICHT_GEFUNDEN"),
     ("fremde_charge_nr", "'F-9'", "'F-9'"),
     ("herkunftsland", "'Österreich'", "'AT'"),
     ("herkunftsland", "'XX'", "400 LAND_UNBEKANNT"),

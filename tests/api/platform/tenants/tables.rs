@@ -331,6 +331,14 @@ pub const BODIES: &[Row] = &[
     (
         "POST",
         "/api/v1/annahmescheine",
+        r#"{"partner_id":"OWN_kunde","artikel_id":"OWN_artikel","anliefermenge_kg":5,"kontrakt_id":"OWN_kontrakt",
+        "kontrakt_position_id":"@"}"#,
+        "kontrakt_position",
+        "KONTRAKT_NICHT_GEFUNDEN",
+    ),
+    (
+        "POST",
+        "/api/v1/annahmescheine",
         r#"{"partner_id":"OWN_kunde","artikel_id":"OWN_artikel","anliefermenge_kg":5,"biozertifikat_id":@}"#,
         "zertifikat",
         "BIOZERTIFIKAT_NICHT_GEFUNDEN",

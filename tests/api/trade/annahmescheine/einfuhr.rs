@@ -121,6 +121,7 @@ fn an_unknown_reference_is_refused_with_its_line() {
         ("wiegung_id", foreign.as_str()),
         ("wiegung_id", open.as_str()),
         ("kontrakt_id", super::UNKNOWN),
+        ("kontrakt_position_id", super::UNKNOWN),
         ("biozertifikat_id", "777"),
         ("status", "bezahlt"),
         ("lieferdatum", "30.02.2026"),
