@@ -1387,6 +1387,7 @@ create table beleg (
   external_ref      text,                      -- the client's own key of the document
   anfrage_sha256    blob,                      -- the creating request, normalised: a repeat is compared with it
   fremdbelegnummer  text,                      -- the supplier's number
+  fremdbeleg_key    text,                      -- the same, letters and digits alone, folded: however it is typed
   kontaktperson     text,
   niederlassung_id  integer,
   lagerhalle_id     integer,
@@ -1419,7 +1420,7 @@ create index beleg_typ on beleg (tenant_id, beleg_typ, beleg_datum desc, angeleg
 create index beleg_status on beleg (tenant_id, status, beleg_datum desc, angelegt_am desc, id desc);
 create index beleg_kunde on beleg (tenant_id, kunde_id, beleg_datum desc, angelegt_am desc, id desc);
 -- D5: whether the supplier's number was there before.
-create index beleg_fremd on beleg (tenant_id, kunde_id, fremdbelegnummer) where fremdbelegnummer is not null;
+create index beleg_fremd on beleg (tenant_id, kunde_id, fremdbeleg_key) where fremdbeleg_key is not null;
 -- D4: a document has one counter document at most.
 create unique index beleg_storno on beleg (tenant_id, storno_von_beleg_id) where storno_von_beleg_id is not null;
 -- What was made from a document.
@@ -1443,7 +1444,8 @@ create index beleg_ordnung
   on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text, summe_brutto, summe_netto);
 
 -- A finalised document never changes (D4): only its state, its events and why it was cancelled. What is not named here
--- may change: status, ereignis_am, storno_grund, version, geaendert_am, such_text; ohne_gegenbeleg may be set.
+-- may change: status, ereignis_am, storno_grund, version, geaendert_am, such_text, fremdbeleg_key; ohne_gegenbeleg may be
+-- set.
 create trigger beleg_abgeschlossen before update on beleg
   when old.status <> 'offen' and (
     old.status = 'storniert' and new.status <> 'storniert'

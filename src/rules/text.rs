@@ -125,6 +125,13 @@ pub fn case_key(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
+/// Key for comparing numbers of other firms, which people type in many ways: letters and digits alone, in lower case; the
+/// number itself if it has none (D5).
+pub fn foreign_number_key(text: &str) -> String {
+    let key: String = text.chars().filter(|letter| letter.is_alphanumeric()).collect();
+    case_key(if key.is_empty() { text } else { &key })
+}
+
 /// Sort key for the natural order: lower case, runs of digits by value (D16).
 pub fn natural_key(text: &str) -> String {
     let lower = text.to_lowercase();
@@ -199,6 +206,14 @@ pub fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_other_firms_are_the_same_however_they_are_typed() {
+        for typed in ["R-3411", "r 3411", "R3411", " R/34.11 "] {
+            assert_eq!(foreign_number_key(typed), "r3411");
+        }
+        assert_eq!([" -- ", "Ü-1"].map(foreign_number_key), ["--", "ü1"]);
+    }
 
     fn finds(needle: &str, hay: &str) -> bool {
         let hay = searchable([hay]);

@@ -135,7 +135,7 @@ impl Server {
     /// Changes settings of a company.
     pub fn set(&self, client: &Client, settings: &[(&str, &str)]) {
         let connection = open_writer(&self.database).unwrap();
-        tenants::set(&connection, client.tenant, settings, Instant::from_millis(0)).unwrap();
+        tenants::set(&connection, client.tenant, settings, self.instant()).unwrap();
     }
 
     /// A key of a company with some scopes.

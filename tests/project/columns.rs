@@ -30,6 +30,7 @@ const BESIDE: &[(&str, &str, &str)] = &[
          kunden_ort kunden_plz kunden_staat kunden_steuernummer kunden_strasse kunden_ust_id",
         "copied from the partner when a document becomes final",
     ),
+    ("beleg", "fremdbeleg_key", "found by it"),
     ("beleg", "such_text", "searched by it"),
     ("biozertifikat", "id", "named by who asks for it"),
     ("bon", "bon_nr_sort datum", "put in order by these"),
@@ -47,8 +48,16 @@ const BESIDE: &[(&str, &str, &str)] = &[
 ];
 
 /// Columns of a document that may change after it is final.
-const AFTER_THE_END: [&str; 7] =
-    ["ereignis_am", "geaendert_am", "ohne_gegenbeleg", "status", "storno_grund", "such_text", "version"];
+const AFTER_THE_END: [&str; 8] = [
+    "ereignis_am",
+    "fremdbeleg_key",
+    "geaendert_am",
+    "ohne_gegenbeleg",
+    "status",
+    "storno_grund",
+    "such_text",
+    "version",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -27,12 +27,12 @@ pub fn change(tx: &WriteTx<'_>, old: Charge, change: ChargeChange, hints: &mut H
     if new.gesperrt {
         required(new.sperrgrund.as_ref(), "sperrgrund")?;
     }
-    store(tx, &old, new)
+    store(tx, &old, new, hints)
 }
 
 /// Stores a changed batch and its previous version in the history; does nothing if nothing differs. Refuses a
 /// supplier's number that another of the article's batches has.
-pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge) -> Result<Charge> {
+pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge, hints: &mut Hints) -> Result<Charge> {
     if new == *old {
         return Ok(new);
     }
@@ -47,5 +47,32 @@ pub fn store(tx: &WriteTx<'_>, old: &Charge, new: Charge) -> Result<Charge> {
     verlauf::keep(tx, old)?;
     let new = Charge { version: old.version + 1, ..new };
     sql::update_master_data(tx, &new)?;
+    hint_in_documents(tx, old, &new, hints)?;
     Ok(new)
+}
+
+/// Maximum number of documents that a hint names.
+const NAMED_MAX: usize = 10;
+
+/// Adds a hint with the newest open documents that have a batch, if it is now locked or expired and was not before (D8).
+fn hint_in_documents(tx: &WriteTx<'_>, old: &Charge, new: &Charge, hints: &mut Hints) -> Result<()> {
+    let expires = new.mhd != old.mhd && new.is_expired(tx.today());
+    let (feld, what) = match (new.gesperrt && !old.gesperrt, expires) {
+        (true, _) => ("gesperrt", "ist jetzt gesperrt"),
+        (false, true) => ("mhd", "ist jetzt abgelaufen"),
+        (false, false) => return Ok(()),
+    };
+    let mut belege = sql::open_documents_of(tx, new.id, NAMED_MAX + 1)?;
+    if belege.is_empty() {
+        return Ok(());
+    }
+    let more = if belege.len() > NAMED_MAX { " und weitere" } else { "" };
+    belege.truncate(NAMED_MAX);
+    let message = format!(
+        "Die Charge {} {what} und steht in offenen Belegen: {}{more}. Bitte diese Belege prüfen.",
+        new.charge_nr,
+        belege.join(", ")
+    );
+    hints.add_field(HintCode::ChargeInBelegen, feld, message);
+    Ok(())
 }

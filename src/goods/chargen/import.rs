@@ -35,7 +35,7 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         Some(old) => {
             let new = with_row(tx, old.clone(), zeile, conversion)?;
             let changed = new != old;
-            (change::store(tx, &old, new)?.id, changed)
+            (change::store(tx, &old, new, at.hints())?.id, changed)
         }
         None => {
             check_charge_nr(tx, artikel_id, &charge_nr)?;

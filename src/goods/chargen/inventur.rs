@@ -10,6 +10,7 @@ use super::stock::{Buchung, Gebucht, Ursache, book};
 use crate::master::artikel::{self, Artikel};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
+use crate::rules::day::Day;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{Quantity, sums};
 
@@ -109,19 +110,39 @@ pub fn hint_outdated(
         };
         let Some(last) = last else { continue };
         let inventur = sql::find_inventur(tx, last)?;
-        if !precedes(booked, &inventur)? {
-            continue;
+        if precedes(booked, &inventur)? {
+            hint_precedes(tx, &inventur, booked.bewegung.charge_nr.as_deref(), hints)?;
         }
-        let what = match &booked.bewegung.charge_nr {
-            Some(charge_nr) => format!("Die Charge {charge_nr}"),
-            None => format!("Der Artikel {}", artikel::must_have(tx, inventur.artikel_id)?.artikelnummer),
-        };
-        let message = format!(
-            "{what} wurde am {} gezählt; diese Änderung gehört in die Zeit davor. Bitte den Bestand prüfen und, wenn \
-             er nicht mehr stimmt, neu zählen.",
-            inventur.tag().german()
-        );
-        hints.add(HintCode::InventurUeberholt, message);
     }
+    Ok(())
+}
+
+/// Adds a hint for each stocktaking after which a document moved what it counted, while the document was made before it, or
+/// its goods move on an earlier day.
+pub fn hint_counted_since(tx: &Tx<'_>, beleg: Uuid, day: Day, hints: &mut Hints) -> Result<()> {
+    if !sql::has_inventuren(tx)? {
+        return Ok(());
+    }
+    for (inventur, charge_nr) in sql::counted_before_movements_of(tx, beleg)? {
+        let inventur = sql::find_inventur(tx, inventur)?;
+        // Ids grow with time, so they compare creation times.
+        if beleg < inventur.id || day < inventur.tag() {
+            hint_precedes(tx, &inventur, charge_nr.as_deref(), hints)?;
+        }
+    }
+    Ok(())
+}
+
+fn hint_precedes(tx: &Tx<'_>, inventur: &Inventur, charge_nr: Option<&str>, hints: &mut Hints) -> Result<()> {
+    let what = match charge_nr {
+        Some(charge_nr) => format!("Die Charge {charge_nr}"),
+        None => format!("Der Artikel {}", artikel::must_have(tx, inventur.artikel_id)?.artikelnummer),
+    };
+    let message = format!(
+        "{what} wurde am {} gezählt; diese Änderung gehört in die Zeit davor. Bitte den Bestand prüfen und, wenn \
+         er nicht mehr stimmt, neu zählen.",
+        inventur.tag().german()
+    );
+    hints.add(HintCode::InventurUeberholt, message);
     Ok(())
 }

@@ -14,7 +14,7 @@ mod verlauf;
 
 pub use checks::CHECKS;
 pub use handlers::found;
-pub use inventur::hint_outdated;
+pub use inventur::{hint_counted_since, hint_outdated};
 pub use model::{Auswahl, Charge, Inventur, Lagerposten, NewCharge};
 pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
@@ -23,7 +23,7 @@ pub use sql::{
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
-    locked, set_receipt,
+    hint_expired, locked, set_receipt,
 };
 pub use verlauf::{Berichtigt, corrections};
 

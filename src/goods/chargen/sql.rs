@@ -298,6 +298,24 @@ pub fn update_master_data(tx: &WriteTx<'_>, charge: &Charge) -> Result<()> {
     tx.update("charge", charge.id, &[&charge.values(Part::Mutable)[..], own].concat())
 }
 
+/// Number of positions, and of movements, of a batch among which its open documents are looked for.
+const LOOKED_AT_MAX: i64 = 1_000;
+
+/// Returns the numbers of open documents that name a batch or moved goods of it, the newest first, among the newest positions
+/// and the largest withdrawals: the order of the indexes, so that no more are read.
+pub fn open_documents_of(tx: &Tx<'_>, charge: Uuid, most: usize) -> Result<Vec<String>> {
+    let statement = "select b.beleg_nummer from (
+          select beleg_id from (select beleg_id from beleg_position
+            where tenant_id = :tenant and charge_id = :charge order by beleg_id desc limit :looked_at)
+          union
+          select beleg_id from (select beleg_id from lagerbewegung
+            where tenant_id = :tenant and charge_id = :charge order by menge limit :looked_at)) d
+          cross join beleg b on b.tenant_id = :tenant and b.id = d.beleg_id and b.status = 'offen'
+        order by b.id desc limit :most";
+    let params = named_params! {":charge": charge, ":looked_at": LOOKED_AT_MAX, ":most": i64::try_from(most).unwrap_or(i64::MAX)};
+    tx.all(statement, params, |row| row.get(0))
+}
+
 const INVENTUR: ListSql<'_> = ListSql {
     columns: Inventur::COLUMNS,
     from: "from inventur i",
@@ -327,6 +345,19 @@ pub fn article_stock(tx: &Tx<'_>, artikel: Uuid) -> Result<(Quantity, Option<Uui
     let kept =
         tx.optional(statement, named_params! {":artikel": artikel}, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(kept.unwrap_or_default())
+}
+
+/// Returns the latest stocktaking of each batch, or article without batches, of which a document has moved something since,
+/// with the number of the batch.
+pub fn counted_before_movements_of(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<(Uuid, Option<String>)>> {
+    let statement = "select coalesce(c.inventur_id, s.inventur_id) as inventur, c.charge_nr
+        from lagerbewegung m
+          left join charge c on c.tenant_id = m.tenant_id and c.id = m.charge_id
+          left join artikel_bestand s on s.tenant_id = m.tenant_id and s.artikel_id = m.artikel_id
+            and m.charge_id is null
+        where m.tenant_id = :tenant and m.beleg_id = :beleg and m.id > inventur
+        group by m.artikel_id, m.charge_id having sum(m.menge) <> 0";
+    tx.all(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 pub fn insert_inventur(tx: &WriteTx<'_>, inventur: &Inventur) -> Result<()> {

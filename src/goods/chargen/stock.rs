@@ -12,6 +12,7 @@ use crate::master::tenants::{Einstellungen, Strenge};
 use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
+use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::{LIMIT, Price, Quantity, TooLarge, sums};
 use crate::rules::number::Reihe;
@@ -69,6 +70,18 @@ pub fn locked(charge: &Charge) -> String {
         "Die Charge {} ist gesperrt: {why}. Bitte eine andere nehmen oder sie freigeben.",
         charge.charge_nr
     )
+}
+
+/// Adds a hint if the best-before date of a batch is earlier than the day on which it leaves (D8).
+pub fn hint_expired(charge: &Charge, day: Day, hints: &mut Hints) {
+    let Some(mhd) = charge.mhd.filter(|_| charge.is_expired(day)) else { return };
+    let message = format!(
+        "Die Charge {} ist abgelaufen: haltbar bis {}, gebraucht am {}. Bitte eine andere nehmen oder die Tage prüfen.",
+        charge.charge_nr,
+        mhd.0.german(),
+        day.german()
+    );
+    hints.add_field(HintCode::MhdAbgelaufen, "charge_id", message);
 }
 
 /// If a batch has negative stock, adds a hint, or refuses if the company's settings say so (D8).

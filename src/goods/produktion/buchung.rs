@@ -12,6 +12,7 @@ use crate::master::artikel::{self, Artikel};
 use crate::master::{biozertifikate, tenants};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result, keep_refused};
+use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, Refusals, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::recipe::{weight, yield_is_doubtful};
@@ -31,6 +32,7 @@ pub fn complete(tx: &WriteTx<'_>, auftrag: &Produktionsauftrag, hints: &mut Hint
     }
     errors.into_result()?;
     hint_outputs(tx, auftrag, &outputs, hints)?;
+    hint_keeping(tx, auftrag, &inputs, &outputs, hints)?;
     hint_yield(tx, &inputs, &outputs, hints)?;
     let mut booking = Booking::of(tx, auftrag);
     for line in &inputs {
@@ -72,7 +74,7 @@ fn hint_outputs(
     outputs: &[PaOutput],
     hints: &mut Hints,
 ) -> Result<()> {
-    let day = auftrag.produktions_datum.map_or_else(|| tx.today(), |day| day.0);
+    let day = auftrag.tag(tx);
     for (index, line) in outputs.iter().enumerate() {
         let mut own = Hints::default();
         if line.ist_menge.is_some_and(Quantity::is_zero) {
@@ -84,6 +86,42 @@ fn hint_outputs(
             biozertifikate::must_have(tx, id)?.hint_expired(day, &mut own);
         }
         hints.extend(own.below(&format!("outputs[{index}]")));
+    }
+    Ok(())
+}
+
+/// Adds a hint for each input whose batch has expired, and for each output that is to keep longer than the first of them
+/// (D13).
+fn hint_keeping(
+    tx: &Tx<'_>,
+    auftrag: &Produktionsauftrag,
+    inputs: &[PaInput],
+    outputs: &[PaOutput],
+    hints: &mut Hints,
+) -> Result<()> {
+    let goes = |menge: Option<Quantity>| menge.is_some_and(|menge| !menge.is_zero());
+    let mut first: Option<Charge> = None;
+    for (index, line) in inputs.iter().enumerate().filter(|(_, line)| goes(line.ist_menge)) {
+        let Some(charge) = line.charge_id.map(|id| chargen::find(tx, id)).transpose()?.flatten() else {
+            continue;
+        };
+        let mut own = Hints::default();
+        chargen::hint_expired(&charge, auftrag.tag(tx), &mut own);
+        hints.extend(own.below(&format!("inputs[{index}]")));
+        let is_earlier = first.as_ref().is_none_or(|first| charge.mhd < first.mhd);
+        first = if charge.mhd.is_some() && is_earlier { Some(charge) } else { first };
+    }
+    let Some((first, earliest)) = first.and_then(|first| Some((first.charge_nr, first.mhd?.0))) else {
+        return Ok(());
+    };
+    for (index, line) in outputs.iter().enumerate().filter(|(_, line)| goes(line.ist_menge)) {
+        let Some(mhd) = line.mhd.filter(|mhd| mhd.0 > earliest) else { continue };
+        let message = format!(
+            "Haltbar bis {}, aber die eingesetzte Charge {first} nur bis {}. Bitte das Mindesthaltbarkeitsdatum prüfen.",
+            mhd.0.german(),
+            earliest.german()
+        );
+        hints.add_field(HintCode::MhdSpaeterAlsEinsatz, format!("outputs[{index}].mhd"), message);
     }
     Ok(())
 }
@@ -135,6 +173,13 @@ fn check_input(tx: &Tx<'_>, line: &PaInput) -> Result<()> {
 
 fn weighed(ist_menge: Option<Quantity>) -> Checked<Quantity> {
     required(ist_menge, "ist_menge")
+}
+
+impl Produktionsauftrag {
+    /// The day of the production: today, where none was said.
+    fn tag(&self, tx: &Tx<'_>) -> Day {
+        self.produktions_datum.map_or_else(|| tx.today(), |day| day.0)
+    }
 }
 
 struct Booking<'b> {

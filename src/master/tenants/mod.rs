@@ -67,7 +67,7 @@ pub fn set(
     for (name, text) in changes {
         let known = all_settings().find(|setting| setting.name == *name).ok_or_else(|| unknown(name))?;
         match SETTINGS.iter().any(|setting| setting.name == *name) {
-            true => settings::change(connection, tenant, known, text)?,
+            true => settings::change(connection, tenant, known, text, now)?,
             false => angaben.push((known, *text)),
         }
     }

@@ -16,8 +16,9 @@ use crate::platform::db::TenantId;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::datev::{Aufteilung, Rahmen};
-use crate::rules::day::Day;
+use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegTyp, Tagesabschluss};
+use crate::rules::error::{Code, refuse_if};
 use crate::rules::plausible::{WRONG_IBAN, has_wrong_check_digits};
 
 /// Declares a choice with the text and the German words of each value.
@@ -250,8 +251,22 @@ pub(super) fn change(
     tenant: TenantId,
     setting: &'static Setting,
     text: &str,
+    now: Instant,
 ) -> Result<()> {
+    let tx = Tx::new(connection, tenant, now);
+    let before = load(&tx)?.gesperrt_bis;
     let statement = format!("update tenant set {} = ?1 where id = ?2", setting.name);
     connection.execute(&statement, rusqlite::params![setting.value_of(text)?, tenant])?;
-    Ok(())
+    check_lock(&tx, before)
+}
+
+/// Refuses a lock that ends in the future: no document of today could be created (D4). One that was there stays.
+fn check_lock(tx: &Tx<'_>, before: Option<Day>) -> Result<()> {
+    let locked = load(tx)?.gesperrt_bis;
+    let is_future = locked != before && locked.is_some_and(|day| day > tx.today());
+    let message = (
+        "Der Tag liegt in der Zukunft.",
+        "Gesperrt wird, was vergangen ist: bitte einen Tag bis heute angeben.",
+    );
+    Ok(refuse_if(is_future, Code::WertUngueltig, "gesperrt_bis", message)?)
 }

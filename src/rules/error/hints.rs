@@ -106,6 +106,8 @@ choice! {
         ZeichenErsetzt = "ZEICHEN_ERSETZT",
         StammGekuerzt = "STAMM_GEKUERZT",
         UstIdUebernommen = "UST_ID_UEBERNOMMEN",
+        ChargeInBelegen = "CHARGE_IN_BELEGEN",
+        MhdSpaeterAlsEinsatz = "MHD_SPAETER_ALS_EINSATZ",
     }
 }
 

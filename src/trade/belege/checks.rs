@@ -104,6 +104,43 @@ pub const CHECKS: &[Check] = &[
            or p.artikel_id is not o.artikel_id",
     },
     Check {
+        rule: "was offen ist, steht in seinem Fach und mit allem, was von seiner Position offen ist",
+        violations: "select count(*) from (
+           select o.gesamt, o.fach >= 2 as angebrochen,
+             sum(o.menge) over (partition by o.tenant_id, o.beleg_id, o.position) as summe,
+             exists (select 1 from lager_paar l where l.tenant_id = o.tenant_id and l.art <> 'mehr'
+               and (l.lieferung_id = o.beleg_id and l.lieferung_position = o.position
+                 or l.rechnung_id = o.beleg_id and l.rechnung_position = o.position)) as getroffen
+           from lager_offen o)
+         where gesamt <> summe or angebrochen <> getroffen",
+    },
+    Check {
+        rule: "der Belegfluss verbindet Positionen, die es gibt und die sich nennen, mit höchstens ihrer Menge",
+        violations: "select count(*) from (
+           select coalesce(abs(coalesce(p.lager_menge, p.menge)), 0)
+               - sum(f.menge) over (partition by f.tenant_id, f.position_id) as rest,
+             b.id is not null and v.id is not null and p.bezug_beleg_id = f.von_beleg_id
+               and coalesce(p.bezug_position_id = f.von_position_id, 1) as nennt
+           from beleg_fluss f
+           left join beleg b on b.tenant_id = f.tenant_id and b.id = f.beleg_id and b.status <> 'storniert'
+           left join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id and p.beleg_id = f.beleg_id
+           left join beleg_position v on v.tenant_id = f.tenant_id and v.id = f.von_position_id
+             and v.beleg_id = f.von_beleg_id)
+         where rest < 0 or not coalesce(nennt, 0)",
+    },
+    Check {
+        rule: "was eine Position nennt, ohne dass sich dabei Ware trifft, steht im Belegfluss",
+        violations: "select count(*) from beleg_position p
+           join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id and b.status <> 'storniert'
+           join beleg_position v on v.tenant_id = p.tenant_id and v.id = p.bezug_position_id
+           join beleg w on w.tenant_id = v.tenant_id and w.id = v.beleg_id
+             and w.status <> 'storniert' and w.storno_von_beleg_id is null
+           join belegtyp t on t.typ = w.beleg_typ
+         where (p.lager_buchen = 0 or t.lagerrolle is null) and p.menge <> 0 and not exists (
+           select 1 from beleg_fluss f where f.tenant_id = p.tenant_id and f.beleg_id = p.beleg_id
+             and f.position_id = p.id and f.von_position_id = v.id)",
+    },
+    Check {
         rule: "stornierte Belege haben nichts bewegt",
         violations: "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
            join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id

@@ -17,7 +17,7 @@ use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
 use crate::rules::fixed::{Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
-use crate::rules::text::searchable;
+use crate::rules::text::{foreign_number_key, searchable};
 
 pub const LIST: ListSql<'_> = ListSql {
     columns: Beleg::COLUMNS,
@@ -204,17 +204,20 @@ pub fn request_digest(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Vec<u8>>> {
     Ok(tx.optional(statement, named_params! {":id": beleg}, |row| row.get(0))?.flatten())
 }
 
-/// Whether the partner has another ER with the same fremdbelegnummer.
-pub fn has_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<bool> {
-    tx.exists(
-        "select 1 from beleg where tenant_id = :tenant and kunde_id = :kunde and fremdbelegnummer = :nummer
-           and beleg_typ = :typ and id <> :id and status <> 'storniert' and storno_von_beleg_id is null",
+/// Returns the number of another live document of this type with the same fremdbelegnummer of the partner, however it is
+/// typed.
+pub fn with_same_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<String>> {
+    tx.optional(
+        "select beleg_nummer from beleg where tenant_id = :tenant and kunde_id = :kunde and fremdbeleg_key = :key
+           and beleg_typ = :typ and id <> :id and status <> 'storniert' and storno_von_beleg_id is null
+         order by id limit 1",
         named_params! {
             ":kunde": beleg.kunde_id,
-            ":nummer": beleg.fremdbelegnummer,
+            ":key": fremdbeleg_key(beleg),
             ":typ": beleg.beleg_typ,
             ":id": beleg.id,
         },
+        |row| row.get(0),
     )
 }
 
@@ -398,13 +401,21 @@ pub fn next_event(tx: &WriteTx<'_>) -> Result<Instant> {
 }
 
 pub fn insert(tx: &WriteTx<'_>, beleg: &Beleg, digest: Option<[u8; 32]>) -> Result<()> {
-    let own = named_params! {":anfrage_sha256": digest, ":such_text": such_text(beleg)};
+    let own = named_params! {
+        ":anfrage_sha256": digest,
+        ":fremdbeleg_key": fremdbeleg_key(beleg),
+        ":such_text": such_text(beleg),
+    };
     tx.insert("beleg", &[&beleg.values(Part::All)[..], own].concat())
 }
 
 pub fn update(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
-    let own = named_params! {":such_text": such_text(beleg)};
+    let own = named_params! {":fremdbeleg_key": fremdbeleg_key(beleg), ":such_text": such_text(beleg)};
     tx.update("beleg", beleg.id, &[&beleg.values(Part::Mutable)[..], own].concat())
+}
+
+fn fremdbeleg_key(beleg: &Beleg) -> Option<String> {
+    beleg.fremdbelegnummer.as_deref().map(foreign_number_key)
 }
 
 fn such_text(beleg: &Beleg) -> String {

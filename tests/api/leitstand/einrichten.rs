@@ -105,7 +105,7 @@ fn settings_take_days_and_types_as_people_write_them() {
     let settings = format!("/leitstand/f/{}/einstellungen", mill.tenant);
     let stored = |name: &str| -> String { server.sql(&format!("select {name} from tenant where id = 1")) };
     for (typed, day) in
-        [("31.10.2026", "2026-10-31"), ("1.9.2026", "2026-09-01"), ("2026-08-31", "2026-08-31")]
+        [("31.10.2025", "2025-10-31"), ("1.9.2025", "2025-09-01"), ("2026-07-10", "2026-07-10")]
     {
         browser.fill(&settings, &[("gesperrt_bis", typed)]).is(303);
         assert_eq!(stored("gesperrt_bis"), day);
@@ -125,8 +125,13 @@ fn settings_take_days_and_types_as_people_write_them() {
     // The value as shown is accepted unchanged.
     let page = browser.get(&settings);
     let shown = "value=\"Gutschrift an den Lieferanten, Rechnung\"";
-    assert!(page.text.contains(shown) && page.text.contains("value=\"31.08.2026\""), "{}", page.text);
-    for (name, wrong) in [("gesperrt_bis", "31.9.2026"), ("abschluss_bei_anlage", "Lieferschein, Brief")] {
+    assert!(page.text.contains(shown) && page.text.contains("value=\"10.07.2026\""), "{}", page.text);
+    // A lock that ends tomorrow would refuse each document of today.
+    for (name, wrong) in [
+        ("gesperrt_bis", "31.9.2026"),
+        ("gesperrt_bis", "11.07.2026"),
+        ("abschluss_bei_anlage", "Lieferschein, Brief"),
+    ] {
         let refused = browser.fill(&settings, &[(name, wrong)]);
         assert!(refused.is(400).text.contains(&format!("id=\"fehler-{name}\"")), "{}", refused.text);
     }

@@ -1,6 +1,8 @@
 //! New documents: type, partner, articles, dates, numbers, idempotency; then list and single answer
 //! (specification, POST and GET /belege; D1, D3, D4, D5, D6, D9, D10, D15, D16, D18, D19).
 
+mod partner;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Server, data};
@@ -112,20 +114,6 @@ fn the_partner_is_named_by_integer_uuid_or_number() {
     ]);
     for (fields, code) in pairs(&refusals) {
         post(&mill, "AN", fields.clone()).refused(400, code.as_str().unwrap());
-    }
-}
-
-#[test]
-fn a_locked_partner_gets_no_orders_and_an_inactive_one_a_hint() {
-    let server = Server::start();
-    let mill = server.company("Mühle");
-    kunde(&mill, "G", json!({"status": "gesperrt"}));
-    kunde(&mill, "I", json!({"status": "inaktiv"}));
-    for typ in ["AN", "AU", "BS", "LS", "RE", "EL", "ER"] {
-        let locked = post(&mill, typ, json!({"kundennummer": "G"}));
-        assert_eq!(locked.status, if ["AN", "AU", "BS"].contains(&typ) { 400 } else { 201 }, "{typ}");
-        assert!(locked.body.to_string().contains("KUNDE_GESPERRT"), "{typ}");
-        post(&mill, typ, json!({"kundennummer": "I"})).hints("KUNDE_INAKTIV");
     }
 }
 
@@ -331,21 +319,6 @@ fn an_external_ref_is_stored_on_success_only() {
     let neighbour = server.company("Nachbar");
     kunde(&neighbour, "D1", json!({}));
     post(&neighbour, "RE", ref_of("r")).is(201);
-}
-
-#[test]
-fn a_suppliers_doubled_invoice_number_is_hinted() {
-    let (_server, mill) = mill();
-    kunde(&mill, "D2", json!({}));
-    let rows = ["ER 1 R7", "ER 2 R7", "RE 1 R7", "ER 1 R8", "ER 1 R7"];
-    for (at, row) in rows.iter().enumerate() {
-        let (partner, nummer) = row[3..].split_once(' ').unwrap();
-        let fields = json!({"kunden_id": partner, "fremdbelegnummer": nummer});
-        let created = post(&mill, &row[..2], fields);
-        created.is(201);
-        let doubled = created.hint_codes().contains(&"FREMDBELEG_DOPPELT".to_owned());
-        assert_eq!(doubled, at == 4, "row {at}: {row}");
-    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub mod belege_anlage;
 pub mod belege_betraege;
 pub mod belege_ende;
 pub mod belege_steuer;
+pub mod belege_tage;
 pub mod belegfluss;
 pub mod einlesen;
 pub mod gutschrift;

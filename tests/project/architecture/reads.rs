@@ -65,6 +65,11 @@ const READS: &[(&str, &str, &str)] = &[
     ("goods/chargen", "artikel artikelgruppe kunde", NAMES),
     ("goods/chargen", "nummernkreis", NUMBERS),
     (
+        "goods/chargen",
+        "beleg beleg_position",
+        "a correction names the documents of a batch; belege stands below it",
+    ),
+    (
         "platform/gate",
         "installation kette",
         "the secret of keys, and whether anything was written before it was sealed",

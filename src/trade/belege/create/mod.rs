@@ -3,6 +3,7 @@
 pub mod anteile;
 pub mod bezug;
 pub mod chargenpflicht;
+pub mod dates;
 pub mod header;
 pub mod ids;
 pub mod items;
@@ -108,7 +109,7 @@ pub fn add_with(
     let (mut beleg, positionen, bewegungen) = book(tx, beleg, unbooked, hints)?;
     with(&beleg)?;
     if new.abschliessen == Some(true) || einstellungen.abschluss_bei_anlage.contains(&typ) {
-        beleg = lifecycle::finalise(tx, beleg, hints)?;
+        beleg = lifecycle::finalise_new(tx, beleg, hints)?;
     }
     Ok((Beleg { positionen: Some(positionen), ..beleg }, bewegungen))
 }
@@ -138,9 +139,7 @@ pub fn book(
         unbooked;
     let rebooking = Rebooking { withdrawn, beleg: &beleg, positions: &positions, source, einstellungen };
     let lager::Rebooked { bewegungen, has_met, moves_more_goods } = lager::rebook(tx, rebooking, hints)?;
-    let before = withdrawn.map_or(&[][..], |(_, before)| before);
-    let has_more =
-        moves_more_goods || withdrawn.is_some() && partner::orders_more(&beleg, before, &positions)?;
+    let has_more = moves_more_goods || partner::orders_more(&beleg, withdrawn, &positions)?;
     partner::check_goods(&beleg, kunde, has_more)?;
     let bills = has_new_items && bills_deliveries(&beleg, &positions, has_met);
     let lieferungen = if bills { sql::lieferungen(tx, beleg.id)? } else { Vec::new() };
@@ -194,7 +193,7 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
     let items = std::mem::take(&mut said.items).value();
     let items = required(items.filter(|items| !items.is_empty()), "items")?;
     let kunde = partner_of(tx, new)?.ok_or_else(kunden::missing)?;
-    partner::check_status(typ, &kunde, hints)?;
+    partner::hint_status(&kunde, hints);
     let einstellungen = tenants::load(tx)?;
     let datum = new.beleg_datum.unwrap_or_else(|| tx.today());
     check_date(tx, &einstellungen, datum)?;
@@ -203,6 +202,8 @@ pub fn prepare(tx: &WriteTx<'_>, new: &NewBeleg, source: Source, hints: &mut Hin
     let auto_price = new.auto_price.unwrap_or(true);
     let context = Context { source, auto_price, ..Context::of(&beleg, &kunde, &einstellungen, saetze) };
     let positions = items::resolve(tx, &context, items, &[], hints)?;
+    // Booking asks it, too, but then the rows are written.
+    partner::check_goods(&beleg, &kunde, partner::orders_more(&beleg, None, &positions)?)?;
     let beleg = uebernahme::with_predecessor(beleg, &positions);
     Ok(Prepared { kunde, einstellungen, beleg, positions })
 }
@@ -295,11 +296,15 @@ pub fn hint_paper(
     hint_nothing_corrected(tx, beleg, positions, hints)
 }
 
-/// Adds a hint if the supplier already has a purchase invoice with this number (D5).
+/// Adds a hint if the supplier already has a delivery or invoice with this number (D5).
 fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
-    let may_be_doubled = beleg.beleg_typ.ist_fremdrechnung() && beleg.fremdbelegnummer.is_some();
-    if may_be_doubled && sql::has_fremdbeleg(tx, beleg)? {
-        let message = "Von diesem Lieferanten gibt es schon eine Eingangsrechnung mit dieser Nummer.";
+    let is_theirs =
+        matches!(beleg.beleg_typ, BelegTyp::El | BelegTyp::Er) && beleg.fremdbelegnummer.is_some();
+    let other = if is_theirs { sql::with_same_fremdbeleg(tx, beleg)? } else { None };
+    if let Some(other) = other {
+        let message = format!(
+            "Diese Nummer des Lieferanten steht schon in {other}. Bitte prüfen, ob es derselbe Beleg ist."
+        );
         hints.add_field(HintCode::FremdbelegDoppelt, "fremdbelegnummer", message);
     }
     Ok(())

@@ -3,7 +3,7 @@
 use crate::master::kunden::Kunde;
 use crate::master::laender;
 use crate::platform::failure::Result;
-use crate::rules::document::{BelegTyp, Lagerrolle};
+use crate::rules::document::Lagerrolle;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::sums;
 use crate::rules::plausible::country_of_eu_ust_id;
@@ -11,10 +11,9 @@ use crate::rules::stammdaten::KundeStatus;
 use crate::rules::tax::{Gebiet, Steuerpartner};
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
-/// Refuses a locked partner's quotes and orders; others get a hint, and [`check_goods`] checks them (D3).
-pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Checked<()> {
+/// Adds a hint if the partner is locked or inactive; [`check_goods`] refuses what he may not have (D3).
+pub fn hint_status(kunde: &Kunde, hints: &mut Hints) {
     match kunde.status {
-        KundeStatus::Gesperrt if typ.lagerrolle() == Lagerrolle::Keine => return Err(locked(kunde)),
         KundeStatus::Gesperrt => {
             hints.add_field(HintCode::KundeGesperrt, "kunden_id", format!("{} ist gesperrt.", kunde.name));
         }
@@ -23,7 +22,6 @@ pub fn check_status(typ: BelegTyp, kunde: &Kunde, hints: &mut Hints) -> Checked<
         }
         KundeStatus::Aktiv => {}
     }
-    Ok(())
 }
 
 /// Refuses a document that moves or orders more goods of a locked partner than before, except invoices that
@@ -36,14 +34,20 @@ pub fn check_goods(beleg: &Beleg, kunde: &Kunde, has_more: bool) -> Checked<()> 
     }
 }
 
-/// Whether a quote or an order contains more of an article than before.
-pub fn orders_more(beleg: &Beleg, before: &[BelegPosition], after: &[BelegPosition]) -> Result<bool> {
+/// Whether a quote or an order contains more of an article than before; all of it is more for another partner. What has no
+/// article, as a line of text, orders nothing.
+pub fn orders_more(
+    beleg: &Beleg,
+    before: Option<(&Beleg, &[BelegPosition])>,
+    after: &[BelegPosition],
+) -> Result<bool> {
     if beleg.beleg_typ.lagerrolle() != Lagerrolle::Keine {
         return Ok(false);
     }
-    let goods = |one: &BelegPosition| (one.artikel_id, one.lager_menge.unwrap_or(one.menge));
-    let before = sums(before.iter().map(goods))?;
-    let mut after = sums(after.iter().map(goods))?.into_iter();
+    let before = before.filter(|(old, _)| old.kunde_id == beleg.kunde_id);
+    let goods = |one: &BelegPosition| Some((one.artikel_id?, one.lager_menge.unwrap_or(one.menge)));
+    let before = sums(before.into_iter().flat_map(|(_, positions)| positions).filter_map(goods))?;
+    let mut after = sums(after.iter().filter_map(goods))?.into_iter();
     Ok(after.any(|(artikel, menge)| menge > before.get(&artikel).copied().unwrap_or_default()))
 }
 

@@ -8,7 +8,7 @@ use super::booking::{Booking, place};
 use crate::goods::chargen::{self, Charge, Gebucht};
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
-use crate::rules::error::{Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::fixed::{Quantity, sums};
 use crate::trade::belege::model::BelegPosition;
 
@@ -34,10 +34,9 @@ impl Booking<'_> {
                 if charge.gesperrt && is_more {
                     let refusal = Refusal::field(Code::ChargeGesperrt, "charge_id", chargen::locked(&charge));
                     self.errors.keep::<()>(Err(refusal.below(&path)));
-                } else if charge.is_expired(beleg.liefertag()) {
+                } else {
                     let mut hints = Hints::default();
-                    let message = format!("Die Charge {} ist abgelaufen.", charge.charge_nr);
-                    hints.add_field(HintCode::MhdAbgelaufen, "charge_id", message);
+                    chargen::hint_expired(&charge, beleg.liefertag(), &mut hints);
                     self.hints.extend(hints.below(&path));
                 }
             }

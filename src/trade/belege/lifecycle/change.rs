@@ -19,8 +19,8 @@ use crate::trade::belege::create::header::{Context, header};
 use crate::trade::belege::create::items::{self, bind_contract};
 use crate::trade::belege::create::summen::with_sums;
 use crate::trade::belege::create::{
-    Unbooked, book, chargenpflicht, check_date, confirmation, create_ordered_batches, hint_paper, partner,
-    satzdatum, steuerausweis, uebernahme,
+    Unbooked, book, chargenpflicht, check_date, confirmation, create_ordered_batches, dates, hint_paper,
+    partner, satzdatum, steuerausweis, uebernahme,
 };
 use crate::trade::belege::eingabe::{BelegChange, NewItem};
 use crate::trade::belege::model::{Beleg, BelegBestaetigung, BelegPosition, Source};
@@ -33,9 +33,8 @@ pub fn change(
     mut change: BelegChange,
     mut hints: Hints,
 ) -> Result<BelegBestaetigung> {
-    check_open(&old, &mut change, &mut hints)?;
     let einstellungen = &tenants::load(tx)?;
-    check_locked(einstellungen, old.datum())?;
+    check_open(&old, einstellungen, &mut change, &mut hints)?;
     let says_groups = change.steuergruppen.get().is_some();
     let old_positions = sql::positions(tx, old.id)?;
     let said = Said::of(&mut change, &old, &old_positions);
@@ -62,9 +61,10 @@ pub fn change(
     } else {
         with_old_pairs(tx, new, kunde, positions, einstellungen, &mut hints)?
     };
-    if !has_new_items && may_change_rates(&old, &new) {
+    if !has_new_items && (dates::are_moved(&old, &new) || old.kunde_id != new.kunde_id) {
         satzdatum::hint_kept_rates(tx, &new, kunde, einstellungen, &positionen, &mut hints)?;
     }
+    dates::hint_moved(tx, &old, &new, &positionen, &mut hints)?;
     Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
 }
 
@@ -81,12 +81,6 @@ fn with_old_pairs(
     steuerausweis::hint_doubtful(tx, &new, kunde, &positions, hints)?;
     fluss::add_ties(tx, &new, &mut positions, false)?;
     Ok((new, positions, Vec::new()))
-}
-
-/// Whether a change sets another partner, or another day for tax rates (D7).
-fn may_change_rates(old: &Beleg, new: &Beleg) -> bool {
-    let days = |beleg: &Beleg| (beleg.beleg_datum, beleg.lieferdatum, beleg.leistung_bis);
-    old.kunde_id != new.kunde_id || days(old) != days(new)
 }
 
 /// Applies the sent fields to the document; with a new partner it takes that partner's terms unless some were
@@ -138,8 +132,14 @@ fn check_required(change: &BelegChange) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to change a document that is not open, and to change the type of any document; ignores what only POST takes.
-fn check_open(old: &Beleg, change: &mut BelegChange, hints: &mut Hints) -> Result<()> {
+/// Refuses to change a document that is not open, or lies in a locked period, and to change the type of any document; ignores
+/// what only POST takes.
+fn check_open(
+    old: &Beleg,
+    einstellungen: &Einstellungen,
+    change: &mut BelegChange,
+    hints: &mut Hints,
+) -> Result<()> {
     check_required(change)?;
     if old.status != BelegStatus::Offen {
         let message = format!(
@@ -153,7 +153,7 @@ fn check_open(old: &Beleg, change: &mut BelegChange, hints: &mut Hints) -> Resul
     let is_other = change.beleg_typ.get().is_some_and(|typ| *typ != old.beleg_typ);
     refuse_if(is_other, Code::BelegTypNichtAenderbar, "beleg_typ", message)?;
     ignore_fields_of_creation(old, change, hints);
-    Ok(())
+    check_locked(einstellungen, old.datum())
 }
 
 /// Ignores fields that only POST accepts, with a hint; repeating the same external_ref needs none.
@@ -173,7 +173,7 @@ fn partner_of(tx: &WriteTx<'_>, old: &Beleg, change: &BelegChange, hints: &mut H
     };
     let kunde = kunde.ok_or_else(kunden::missing)?;
     if kunde.id != old.kunde_id {
-        partner::check_status(old.beleg_typ, &kunde, hints)?;
+        partner::hint_status(&kunde, hints);
     }
     Ok(kunde)
 }

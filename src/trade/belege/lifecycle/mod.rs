@@ -6,7 +6,7 @@ pub mod tagesende;
 pub mod verlauf;
 
 use super::create::header::hint_not_agreed;
-use super::create::{lieferanten_nr, satzdatum, steuerausweis};
+use super::create::{dates, lieferanten_nr, satzdatum, steuerausweis};
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::out::{ausfertigung, nachweis};
@@ -43,6 +43,12 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
         BelegStatus::Abgeschlossen | BelegStatus::Erledigt => return Ok(beleg),
         BelegStatus::Offen => {}
     }
+    dates::hint_contradicted(tx, &beleg, &sql::positions(tx, beleg.id)?, hints)?;
+    finalise_new(tx, beleg, hints)
+}
+
+/// Makes a document final that was created just now, with the hints about its days.
+pub fn finalise_new(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg> {
     hint_doubtful(tx, &beleg, hints)?;
     let beleg = ausfertigung::freeze(tx, beleg, hints)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, BelegAktion::Abschliessen, None)?;

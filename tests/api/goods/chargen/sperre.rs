@@ -158,6 +158,47 @@ fn fefo_passes_over_what_is_locked_or_expired() {
 }
 
 #[test]
+fn locking_a_batch_or_a_past_date_names_the_open_documents_that_have_it() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("charge_automatik", "fefo")]);
+    let [a, b] = ["A", "B"].map(|fremde| mill.receive(fremde, 10));
+    let number = |answer: &Answer| answer.is(201)["beleg_nummer"].as_str().unwrap().to_owned();
+    let order = number(&mill.post("AU", sell(1, &a)));
+    let sold = mill.post("LS", sell(1, &a));
+    let done = mill.post("LS", sell(1, &a));
+    mill.finalise(&done.id());
+    // It takes what is left of A, and of B; its position names neither.
+    let both = number(&mill.post("LS", plain(10)));
+    let named = |answer: &Answer| {
+        let mut hints = answer.is(200)["hinweise"].as_array().unwrap().iter();
+        let hint = hints.find(|hint| hint["code"] == "CHARGE_IN_BELEGEN")?;
+        Some((hint["feld"].as_str()?.to_owned(), hint["message"].as_str()?.to_owned()))
+    };
+    let says = |answer: &Answer, feld: &str, with: &[&String], without: &[&String]| {
+        let (place, message) = named(answer).unwrap_or_else(|| panic!("{}", answer.body));
+        assert!(place == feld && with.iter().all(|nummer| message.contains(*nummer)), "{place}: {message}");
+        assert!(without.iter().all(|nummer| !message.contains(*nummer)), "{message}");
+    };
+    let (sold, done) = (number(&sold), number(&done));
+    assert_eq!(named(&lock(&mill, &a, json!({"mhd": "2026-07-10"}))), None, "it keeps until today");
+    says(&lock(&mill, &a, json!({"mhd": "2026-07-09"})), "mhd", &[&order, &sold, &both], &[&done]);
+    assert_eq!(named(&lock(&mill, &a, json!({"mhd": "2026-07-09"}))), None, "nothing changed");
+    let locked = json!({"gesperrt": true, "sperrgrund": "Käfer"});
+    says(&lock(&mill, &a, locked.clone()), "gesperrt", &[&order, &sold, &both], &[&done]);
+    says(&lock(&mill, &b, locked.clone()), "gesperrt", &[&both], &[&order, &sold, &done]);
+    assert_eq!(named(&lock(&mill, &b, json!({"gesperrt": false}))), None);
+    for _ in 0..12 {
+        mill.post("AU", sell(1, &b)).is(201);
+    }
+    let (_, message) = named(&lock(&mill, &b, locked)).unwrap();
+    assert_eq!(
+        (message.matches("AU-2026-").count(), message.contains("und weitere")),
+        (10, true),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_corrected_number_is_that_of_old_goods_alone() {
     let server = Server::start();
     let mill = Mill::of(&server);

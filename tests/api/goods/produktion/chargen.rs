@@ -39,6 +39,52 @@ fn a_tracked_output_becomes_a_batch_of_its_own() {
 }
 
 #[test]
+fn what_goes_in_expired_or_comes_out_to_keep_longer_is_said() {
+    let server = Server::start();
+    let mill = miller(&server);
+    let batch = |fremde: &str, mhd: Value| {
+        let charge = mill.receive(fremde, 500);
+        mill.client.put(&format!("/api/v1/chargen/{charge}"), json!({"mhd": mhd})).is(200);
+        charge
+    };
+    let [old, soon, late] = [("old", "2026-07-09"), ("soon", "2026-07-10"), ("late", "2026-12-31")]
+        .map(|(fremde, mhd)| batch(fremde, json!(mhd)));
+    let undated = batch("undated", Value::Null);
+    let expired = "MHD_ABGELAUFEN inputs[0].charge_id";
+    let longer = "MHD_SPAETER_ALS_EINSATZ outputs[0].mhd";
+    let rows: [(&str, Value, &[&str]); 7] = [
+        (&old, json!({}), &[expired]),
+        (&old, json!({"mhd": "2026-07-10"}), &[expired, longer]),
+        (&soon, json!({}), &[]),
+        (&soon, json!({"mhd": "2026-07-10"}), &[]),
+        (&soon, json!({"mhd": "2026-07-11"}), &[longer]),
+        (&undated, json!({"mhd": "2027-07-11"}), &[]),
+        (&late, json!({"mhd": "2027-07-11"}), &[longer]),
+    ];
+    let said = |answer: &Answer| -> Vec<String> {
+        let hints = answer.is(200)["hinweise"].as_array().unwrap().iter();
+        hints
+            .map(|hint| [&hint["code"], &hint["feld"]].map(|text| text.as_str().unwrap()).join(" "))
+            .collect()
+    };
+    for (charge, flour, expected) in rows {
+        let (_, answer) = end(&mill, charge, flour.clone(), json!({}));
+        assert_eq!(said(&answer), expected, "{flour}");
+    }
+    // The first of several that goes in counts, and none of which nothing went in.
+    let mixed = |parts: Value| {
+        let new = order(&mill, 1);
+        let mut body = ground(&new, "", [100, 80, 20]);
+        body["inputs"] = json!([{"id": new["inputs"][0]["id"], "teile": parts}]);
+        body["outputs"][0]["mhd"] = json!("2026-10-01");
+        said(&put(&mill, id_of(&new), "erledigt", body))
+    };
+    let part = |charge: &str, menge: i64| json!({"charge_id": charge, "ist_menge": menge});
+    assert_eq!(mixed(json!([part(&late, 60), part(&soon, 40)])), [longer]);
+    assert_eq!(mixed(json!([part(&late, 100), part(&soon, 0)])), [""; 0]);
+}
+
+#[test]
 fn a_batch_may_have_a_number_of_its_own() {
     let server = Server::start();
     let mill = miller(&server);
