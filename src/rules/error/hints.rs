@@ -40,6 +40,7 @@ choice! {
         ChargeAutomatisch = "CHARGE_AUTOMATISCH",
         BezugOhneMenge = "BEZUG_OHNE_MENGE",
         BezugGeloest = "BEZUG_GELOEST",
+        GutschriftUeberRechnung = "GUTSCHRIFT_UEBER_RECHNUNG",
         MengeAbweichend = "MENGE_ABWEICHEND",
         LieferungVermutet = "LIEFERUNG_VERMUTET",
         SatzGeaendert = "SATZ_GEAENDERT",

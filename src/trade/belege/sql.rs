@@ -15,7 +15,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::listing::PageOf;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::BelegTyp;
-use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::fixed::{Money, Percent, Price, Quantity};
 use crate::rules::tax::Steuerkategorie;
 use crate::rules::text::{foreign_number_key, searchable};
 
@@ -238,6 +238,7 @@ record! {
         mwst_satz: Percent,
         steuer_kategorie: Steuerkategorie,
         satz_gesendet: bool,
+        gesamtpreis: Money,
     }
 }
 

@@ -125,11 +125,11 @@ impl Resolver<'_, '_> {
         let artikel = self.artikel(&item)?;
         let artikel = artikel.as_deref();
         let artikel_id = artikel.map(|artikel| artikel.id);
-        let bezug = bezug.map(|bezug| bezug.checked(self.tx, self.context, &item, artikel_id)).transpose()?;
         let wiegung = self.wiegung(&item, artikel)?;
         if let Some(wiegung) = &wiegung {
             item.take_over(&wiegung.wiegung, artikel.is_some());
         }
+        let bezug = bezug.map(|bezug| bezug.checked(self.tx, self.context, &item, artikel_id)).transpose()?;
         if let (Some(from), Some((bezug, meant))) =
             (from.filter(|from| from.artikel_id == artikel_id), &bezug)
         {

@@ -27,7 +27,7 @@ use super::eingabe::{BelegChange, NewBeleg};
 use super::lager::{self, Rebooking};
 use super::model::{Beleg, BelegBestaetigung, BelegPosition, PositionBestaetigung, Source};
 use super::out::ausfertigung::hint_nothing_corrected;
-use super::{fluss, lifecycle, sql};
+use super::{credited, fluss, lifecycle, sql};
 use crate::goods::chargen::Bewegung;
 use crate::goods::kontrakte::{self, Genannt, KontraktBezug};
 use crate::master::kunden::{self, Kunde};
@@ -159,6 +159,9 @@ pub fn book(
         sql::update(tx, &beleg)?;
     }
     uebernahme::hint_other_tax(&positions, hints);
+    if beleg.beleg_typ.ist_rechnung() {
+        credited::hint_more_than_invoiced(tx, &beleg, &positions, withdrawn.is_some(), hints)?;
+    }
     fluss::add_ties(tx, &beleg, &mut positions, withdrawn.is_none() && !has_met)?;
     if has_met {
         satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
