@@ -36,9 +36,12 @@ impl Model {
         in_its_batch.filter(|_| position.typ.delivers()).unwrap_or((first, 0))
     }
 
-    /// The live document that a position names: one that was cancelled is named no more.
+    /// The live document that a position names: one that was cancelled, or has another partner now, is named no more.
     pub fn named_by(&self, pos: Pos) -> Option<u32> {
-        self.positions[&pos].item.refers.filter(|number| self.live(*number).is_some())
+        let position = &self.positions[&pos];
+        let is_named =
+            |number: &u32| self.live(*number).is_some_and(|named| named.partner == position.partner);
+        position.item.refers.filter(is_named)
     }
 
     /// Whether a position may match another: a referenced document restricts it to that document's positions.

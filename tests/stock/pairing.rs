@@ -23,7 +23,7 @@ impl Model {
             let is_wrong = |other: u32| {
                 other == number
                     || !self.can_take(document.typ, item, other)
-                    || item.quantity < 0 && self.takes_back(other, number)
+                    || self.leads_to(other, number, item.tracked)
             };
             if item.refers.is_some_and(is_wrong) {
                 return Err("BEZUG_PASST_NICHT");

@@ -10,21 +10,35 @@ impl Model {
         self.clock
     }
 
-    /// Whether an invoice takes something back from another one, or from one that does (D4).
-    pub fn takes_back(&self, invoice: u32, from: u32) -> bool {
-        let document = &self.documents[&invoice];
-        let next = document.items.iter().filter(|item| item.quantity < 0).filter_map(|item| item.refers);
-        let is_same =
-            |other: &u32| self.documents[other].typ == document.typ && self.documents[other].is_live;
-        let is_invoice = !document.typ.delivers() && self.documents[&from].typ == document.typ;
-        is_invoice && (invoice == from || next.filter(is_same).any(|next| self.takes_back(next, from)))
+    /// Whether items of a document name another one, directly or by others: those of an article, and what credits take
+    /// back of invoices (D4, D38).
+    pub fn leads_to(&self, number: u32, own: u32, tracked: bool) -> bool {
+        let document = &self.documents[&number];
+        let is_there = |of: &u32| self.live(*of).is_some_and(|named| named.partner == document.partner);
+        let credits = |item: &Item, of: u32| {
+            item.quantity < 0 && !document.typ.delivers() && self.documents[&of].typ == document.typ
+        };
+        let next = document.items.iter().filter_map(|item| Some((item, item.refers.filter(is_there)?)));
+        let next = next.filter(|(item, of)| item.tracked == tracked || credits(item, *of));
+        number == own || next.into_iter().any(|(_, of)| self.leads_to(of, own, tracked))
     }
 
     /// Whether a live credit names an invoice and takes something of it back (D4).
     pub fn is_credited(&self, number: u32) -> bool {
-        let typ = self.documents[&number].typ;
+        let (typ, partner) = (self.documents[&number].typ, self.documents[&number].partner);
         let takes_back = |item: &Item| item.quantity < 0 && item.refers == Some(number);
-        let is_credit = |document: &Document| document.typ == typ && document.is_live;
+        let is_credit =
+            |document: &Document| document.typ == typ && document.is_live && document.partner == partner;
+        let names_return = |back: &Back| {
+            let credit = back.credit.filter(|credit| self.documents[&credit.document].typ == typ);
+            let names = |credit: Pos| {
+                back.giving.is_some_and(|giving| self.named_by(credit) == Some(giving.document))
+            };
+            back.held()[1].is_some_and(|invoice| invoice.document == number) && credit.is_some_and(names)
+        };
+        if !typ.delivers() && self.backs.iter().any(names_return) {
+            return true;
+        }
         let credits = self.documents.values().filter(|document| is_credit(document));
         !typ.delivers() && credits.flat_map(|document| &document.items).any(takes_back)
     }

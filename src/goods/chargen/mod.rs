@@ -23,7 +23,7 @@ pub use sql::{
 };
 pub use stock::{
     Bewegung, Buchung, Gebucht, Ursache, book, check_charge_nr, check_named, check_not_negative, create,
-    hint_expired, locked, set_receipt,
+    hint_expired, hint_negative, locked, set_receipt,
 };
 pub use verlauf::{Berichtigt, corrections};
 

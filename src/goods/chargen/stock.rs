@@ -89,13 +89,21 @@ pub fn check_not_negative(charge: &Charge, einstellungen: &Einstellungen, hints:
     if !charge.bestand.is_negative() {
         return Ok(());
     }
-    let what = format!("Charge {}: Bestand {}", charge.charge_nr, charge.bestand);
     if einstellungen.negativbestand == Strenge::Ablehnen {
-        let message = format!("{what}. Es ist nicht genug da; bitte Menge oder Charge ändern.");
+        let Charge { charge_nr, bestand, .. } = charge;
+        let message = format!(
+            "Charge {charge_nr}: Bestand {bestand}. Es ist nicht genug da; bitte Menge oder Charge ändern."
+        );
         return Err(Refusal::new(Code::BestandNichtAusreichend, message));
     }
-    hints.add(HintCode::BestandNegativ, format!("{what}."));
+    hint_negative(charge, hints);
     Ok(())
+}
+
+/// Says that less than nothing is in a batch.
+pub fn hint_negative(charge: &Charge, hints: &mut Hints) {
+    let message = format!("Charge {}: Bestand {}.", charge.charge_nr, charge.bestand);
+    hints.add(HintCode::BestandNegativ, message);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

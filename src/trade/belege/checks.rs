@@ -133,7 +133,7 @@ pub const CHECKS: &[Check] = &[
         violations: "select count(*) from beleg_position p
            join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id and b.status <> 'storniert'
            join beleg_position v on v.tenant_id = p.tenant_id and v.id = p.bezug_position_id
-           join beleg w on w.tenant_id = v.tenant_id and w.id = v.beleg_id
+           join beleg w on w.tenant_id = v.tenant_id and w.id = v.beleg_id and w.kunde_id = b.kunde_id
              and w.status <> 'storniert' and w.storno_von_beleg_id is null
            join belegtyp t on t.typ = w.beleg_typ
          where (p.lager_buchen = 0 or t.lagerrolle is null) and p.menge <> 0 and not exists (

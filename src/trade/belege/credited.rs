@@ -22,7 +22,7 @@ pub fn credits_of(tx: &Tx<'_>, invoice: &Beleg) -> Result<Vec<String>> {
         "select c.beleg_nummer from beleg_position p indexed by beleg_position_bezug
            join beleg c on c.tenant_id = p.tenant_id and c.id = p.beleg_id
          where p.tenant_id = :tenant and p.bezug_beleg_id = :id and p.menge < 0 and c.beleg_typ = :typ
-           and c.status <> 'storniert' and c.storno_von_beleg_id is null
+           and c.kunde_id = :kunde and c.status <> 'storniert' and c.storno_von_beleg_id is null
          union
          select c.beleg_nummer from lager_paar l indexed by lager_paar_rechnung
            cross join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.gutschrift_id
@@ -34,7 +34,12 @@ pub fn credits_of(tx: &Tx<'_>, invoice: &Beleg) -> Result<Vec<String>> {
          order by 1 limit :most",
         position_names("p", "r")
     );
-    let params = named_params! {":id": invoice.id, ":typ": invoice.beleg_typ, ":most": CREDITS_NAMED_MAX};
+    let params = named_params! {
+        ":id": invoice.id,
+        ":typ": invoice.beleg_typ,
+        ":kunde": invoice.kunde_id,
+        ":most": CREDITS_NAMED_MAX,
+    };
     tx.all(&statement, params, |row| row.get(0))
 }
 
@@ -77,16 +82,17 @@ fn taken_of(tx: &Tx<'_>, invoice: &Beleg) -> Result<Vec<Taken>> {
              where c.tenant_id = :tenant and c.bezug_beleg_id = :id and c.menge < 0) t
            cross join beleg_position p on p.tenant_id = :tenant and p.beleg_id = t.beleg and p.position = t.nr
            cross join beleg c on c.tenant_id = :tenant and c.id = p.beleg_id and c.beleg_typ = :typ
-             and c.status <> 'storniert' and c.storno_von_beleg_id is null"
+             and c.kunde_id = :kunde and c.status <> 'storniert' and c.storno_von_beleg_id is null"
     );
-    let params = named_params! {":id": invoice.id, ":typ": invoice.beleg_typ};
-    let mut taken = tx.all(&tied, params, Taken::read)?;
+    let own = named_params! {":id": invoice.id, ":typ": invoice.beleg_typ};
+    let mut taken = tx.all(&tied, own, Taken::read)?;
     let mut parts: BTreeMap<(Uuid, i64), Quantity> = BTreeMap::new();
     for Taken { beleg_id, position, part, .. } in &taken {
         let sum = parts.entry((*beleg_id, *position)).or_default();
         *sum = sum.plus(*part)?;
     }
-    for named in tx.all(&named, params, Taken::read)? {
+    let params = [own, named_params! {":kunde": invoice.kunde_id}].concat();
+    for named in tx.all(&named, &params, Taken::read)? {
         let tied = parts.get(&(named.beleg_id, named.position)).copied().unwrap_or_default();
         let part = named.menge.minus(tied)?;
         taken.extend((part > Quantity::ZERO).then_some(Taken { part, ..named }));
@@ -175,22 +181,4 @@ fn hint_more_than(tx: &Tx<'_>, invoice: &Beleg, own: &Beleg, hints: &mut Hints) 
         hints.add(HintCode::GutschriftUeberRechnung, message);
     }
     Ok(())
-}
-
-/// Maximum number of documents looked at for a circle.
-const LOOKED_AT_MAX: usize = 1_000;
-
-/// Whether an invoice takes something back from another one, or from one that does.
-pub fn takes_back(tx: &Tx<'_>, invoice: &Beleg, from: Uuid) -> Result<bool> {
-    let statement = "select distinct p.bezug_beleg_id from beleg_position p
-          join beleg b on b.tenant_id = p.tenant_id and b.id = p.bezug_beleg_id
-        where p.tenant_id = :tenant and p.beleg_id = :id and p.menge < 0 and p.bezug_beleg_id is not null
-          and b.beleg_typ = :typ and b.status <> 'storniert'";
-    let (mut seen, mut next) = (BTreeSet::from([invoice.id]), vec![invoice.id]);
-    while let Some(id) = next.pop().filter(|_| seen.len() <= LOOKED_AT_MAX) {
-        let params = named_params! {":id": id, ":typ": invoice.beleg_typ};
-        let taken: Vec<Uuid> = tx.all(statement, params, |row| row.get(0))?;
-        next.extend(taken.into_iter().filter(|id| seen.insert(*id)));
-    }
-    Ok(seen.contains(&from))
 }

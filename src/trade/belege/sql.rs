@@ -129,15 +129,16 @@ pub fn liefertag(tx: &Tx<'_>, id: Uuid) -> Result<Day> {
     tx.one(statement, named_params! {":id": id}, |row| row.get(0))
 }
 
-/// Returns the type of a live document that moves goods, whether it has positions of positive quantity, and whether it
-/// has positions that take goods back.
-pub fn directions(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<(BelegTyp, bool, bool)>> {
+/// Returns the type of a partner's live document that moves goods, whether it has positions of positive quantity, and
+/// whether it has positions that take goods back.
+pub fn directions(tx: &Tx<'_>, beleg: Uuid, kunde: Uuid) -> Result<Option<(BelegTyp, bool, bool)>> {
     let statement =
         "select b.beleg_typ, coalesce(max(p.lager_menge) > 0, 0), coalesce(min(p.lager_menge) < 0, 0)
         from beleg b join belegtyp t on t.typ = b.beleg_typ and t.lagerrolle is not null
           left join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
-        where b.tenant_id = :tenant and b.id = :beleg and b.status <> 'storniert' group by b.id";
-    tx.optional(statement, named_params! {":beleg": beleg}, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        where b.tenant_id = :tenant and b.id = :beleg and b.kunde_id = :kunde and b.status <> 'storniert' group by b.id";
+    let params = named_params! {":beleg": beleg, ":kunde": kunde};
+    tx.optional(statement, params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 pub fn find_by_number(tx: &Tx<'_>, number: &str) -> Result<Option<Beleg>> {

@@ -1,6 +1,6 @@
 //! What an item names by bezug_position_id or bezug_beleg_id, and which of its positions that is (D38).
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -12,7 +12,6 @@ use crate::platform::failure::Result;
 use crate::rules::document::BelegTyp;
 use crate::rules::error::{Checked, Code, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
-use crate::trade::belege::credited;
 use crate::trade::belege::eingabe::NewItem;
 use crate::trade::belege::fluss::{self, Left, Next, may_name};
 use crate::trade::belege::model::{Beleg, BelegPosition};
@@ -24,8 +23,8 @@ pub struct Named {
     positions: Vec<NamedPosition>,
     /// What is left of its positions, less what items before took; looked up once it is asked.
     left: RefCell<BTreeMap<Next, Left>>,
-    /// Whether it takes back from the document of the request, once that was asked.
-    takes_back: Cell<Option<bool>>,
+    /// Whether its positions of an article name the document of the request, once that was asked.
+    names_back: RefCell<BTreeMap<Option<Uuid>, bool>>,
 }
 
 /// What an item names: a document, or one position of it.
@@ -49,7 +48,13 @@ pub struct AllNamed(BTreeMap<Uuid, Rc<Named>>);
 impl AllNamed {
     /// Finds what an item names. A name that the document had `before` is accepted, and names nothing, where what it
     /// named is gone.
-    pub fn of(&mut self, tx: &Tx<'_>, item: &mut NewItem, before: &[BelegPosition]) -> Result<Option<Bezug>> {
+    pub fn of(
+        &mut self,
+        tx: &Tx<'_>,
+        kunde: Uuid,
+        item: &mut NewItem,
+        before: &[BelegPosition],
+    ) -> Result<Option<Bezug>> {
         let place = match item.bezug_position_id {
             Some(id) => sql::place_of(tx, id)?,
             None => None,
@@ -72,7 +77,7 @@ impl AllNamed {
         refuse_if(is_other, Code::BezugPasstNicht, "bezug_position_id", message)?;
         item.bezug_beleg_id = Some(id);
         let named = self.find(tx, id)?;
-        if had.is_some() && !named.beleg.is_live() {
+        if had.is_some() && (!named.beleg.is_live() || named.beleg.kunde_id != kunde) {
             return Ok(None);
         }
         let of_number = |number| named.positions.iter().position(|position| position.position == number);
@@ -90,7 +95,7 @@ impl AllNamed {
             beleg,
             positions: sql::named_positions(tx, id)?,
             left: RefCell::default(),
-            takes_back: Cell::default(),
+            names_back: RefCell::default(),
         });
         let kept: usize = self.0.values().map(|known| known.positions.len()).sum();
         if kept + named.positions.len() > NAMED_POSITIONS_MAX {
@@ -186,21 +191,18 @@ impl Bezug {
         Refusal::field(Code::BezugMehrdeutig, "bezug_beleg_id", (what, advice))
     }
 
-    /// Refuses to take back from an invoice that takes back from this one, directly or by others: neither could be
-    /// cancelled before the other (D4).
-    pub fn refuse_circle(&self, tx: &Tx<'_>, own: &Beleg, takes_back: bool) -> Result<()> {
+    /// Refuses to name what names this document, directly or by others: two invoices that take back from each other could
+    /// never be cancelled (D4), and nothing would be before or after anything.
+    pub fn refuse_circle(&self, tx: &Tx<'_>, own: &Beleg, artikel: Option<Uuid>) -> Result<()> {
         let other = &self.named.beleg;
-        let is_credit = takes_back && own.beleg_typ == other.beleg_typ;
-        if !is_credit || !own.beleg_typ.ist_rechnung() {
-            return Ok(());
-        }
-        let is_circle = match self.named.takes_back.get() {
+        let known = self.named.names_back.borrow().get(&artikel).copied();
+        let is_circle = match known {
             Some(known) => known,
-            None => credited::takes_back(tx, other, own.id)?,
+            None => fluss::leads_to(tx, other, own.id, artikel)?,
         };
-        self.named.takes_back.set(Some(is_circle));
+        self.named.names_back.borrow_mut().insert(artikel, is_circle);
         let message = format_args!(
-            "Der Bezug passt nicht: {} nimmt selbst von diesem Beleg zurück.",
+            "Der Bezug passt nicht: {} nennt selbst diesen Beleg, oder einen, der ihn nennt.",
             other.beleg_nummer
         );
         Ok(refuse_if(is_circle, Code::BezugPasstNicht, self.field(), message)?)

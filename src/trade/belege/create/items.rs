@@ -115,7 +115,7 @@ impl Resolver<'_, '_> {
     }
 
     fn resolve(&mut self, mut item: NewItem) -> Result<BelegPosition> {
-        let bezug = self.named.of(self.tx, &mut item, self.before)?;
+        let bezug = self.named.of(self.tx, self.context.kunde.id, &mut item, self.before)?;
         let from = bezug.as_ref().and_then(|bezug| Some((bezug, bezug.position()?.position)));
         let from =
             from.map(|(bezug, number)| sql::position(self.tx, bezug.named.beleg.id, number)).transpose()?;
@@ -129,7 +129,11 @@ impl Resolver<'_, '_> {
         if let Some(wiegung) = &wiegung {
             item.take_over(&wiegung.wiegung, artikel.is_some());
         }
-        let bezug = bezug.map(|bezug| bezug.checked(self.tx, self.context, &item, artikel_id)).transpose()?;
+        let bezug = bezug.map(|bezug| bezug.checked(self.context, &item, artikel_id)).transpose()?;
+        // Nobody names a new document.
+        if let Some((bezug, _)) = bezug.as_ref().filter(|_| !self.before.is_empty()) {
+            bezug.refuse_circle(self.tx, self.context.beleg, artikel_id)?;
+        }
         if let (Some(from), Some((bezug, meant))) =
             (from.filter(|from| from.artikel_id == artikel_id), &bezug)
         {

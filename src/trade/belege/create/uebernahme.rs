@@ -83,7 +83,6 @@ impl Bezug {
     /// Refuses what an item must not name; returns it with what decides which positions the item may mean.
     pub fn checked(
         self,
-        tx: &Tx<'_>,
         context: &Context<'_>,
         item: &NewItem,
         artikel: Option<Uuid>,
@@ -98,7 +97,6 @@ impl Bezug {
         let meant = Meant { typ, takes_back, artikel, charge: item.charge_id, own: context.beleg.id };
         let is_goods = artikel.is_some() && !item.ep_netto.is_some_and(Price::is_negative);
         self.check(context, &meant, is_goods)?;
-        self.refuse_circle(tx, context.beleg, takes_back)?;
         Ok((self, meant))
     }
 }

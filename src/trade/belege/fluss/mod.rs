@@ -13,11 +13,11 @@ use uuid::Uuid;
 
 pub use left::{Left, allocated, left, take};
 pub use name::{Next, may_name};
-pub use sql::invoiced;
+pub use sql::{invoiced, leads_to};
 pub use ties::{add_ties, is_left, left_for, with_positions};
 
 use super::model::{Beleg, BelegPosition};
-use super::sql::{NamedPosition, find, named_positions};
+use super::sql::{NamedPosition, find, named_positions, positions};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::document::Lagerrolle;
@@ -42,7 +42,7 @@ pub fn store(tx: &WriteTx<'_>, beleg: &Beleg, positions: &[BelegPosition], had_a
         let next = Next::of(beleg.beleg_typ, position.menge.is_negative());
         let named = match known.entry((id, next)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(Named::of(tx, id, next, beleg.id)?),
+            Entry::Vacant(place) => place.insert(Named::of(tx, id, next, beleg)?),
         };
         if let Some(named) = named {
             store_name(tx, beleg, position, named)?;
@@ -52,10 +52,11 @@ pub fn store(tx: &WriteTx<'_>, beleg: &Beleg, positions: &[BelegPosition], had_a
 }
 
 impl Named {
-    fn of(tx: &Tx<'_>, id: Uuid, next: Next, except: Uuid) -> Result<Option<Named>> {
-        let Some(beleg) = find(tx, id)?.filter(Beleg::is_live) else { return Ok(None) };
+    fn of(tx: &Tx<'_>, id: Uuid, next: Next, own: &Beleg) -> Result<Option<Named>> {
+        let found = find(tx, id)?.filter(|named| named.is_live() && named.kunde_id == own.kunde_id);
+        let Some(beleg) = found else { return Ok(None) };
         let lines = named_positions(tx, id)?;
-        let left = left(tx, &beleg, &lines, next, except)?;
+        let left = left(tx, &beleg, &lines, next, own.id)?;
         Ok(Some(Named { beleg, lines, left }))
     }
 }
@@ -84,13 +85,22 @@ fn store_name(tx: &WriteTx<'_>, beleg: &Beleg, position: &BelegPosition, named: 
     Ok(())
 }
 
-/// Sets names of other documents free whose position is gone from a document that was written again, with a hint for each
-/// of these documents.
-pub fn release_gone(tx: &WriteTx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
-    for nummer in sql::naming_what_is_gone(tx, beleg.id)? {
-        let message =
-            format!("{nummer} nennt eine Position, die es hier nicht mehr gibt; der Bezug ist gelöst.");
-        hints.add(HintCode::BezugGeloest, message);
+/// Sets names of other documents free after a document was written again, with a hint for each of these: those whose
+/// position is gone; if it has another partner now, all but those of that partner's documents, who named it before.
+pub fn release(tx: &WriteTx<'_>, beleg: &Beleg, is_handed_over: bool, hints: &mut Hints) -> Result<()> {
+    let naming = sql::naming(tx, beleg.id, is_handed_over)?;
+    sql::delete_names(tx, beleg.id, is_handed_over)?;
+    for id in naming {
+        let Some(other) = find(tx, id)? else { continue };
+        if is_handed_over && other.kunde_id == beleg.kunde_id {
+            store(tx, &other, &positions(tx, id)?, true)?;
+            continue;
+        }
+        let what = match is_handed_over {
+            true => "nennt diesen Beleg, der jetzt einem anderen Partner gehört",
+            false => "nennt eine Position, die es hier nicht mehr gibt",
+        };
+        hints.add(HintCode::BezugGeloest, format!("{} {what}; der Bezug ist gelöst.", other.beleg_nummer));
     }
-    sql::delete_gone(tx, beleg.id)
+    Ok(())
 }

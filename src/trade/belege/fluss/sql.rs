@@ -1,5 +1,7 @@
 //! SQL statements for the flow of documents.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
@@ -8,6 +10,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Quantity;
+use crate::trade::belege::model::Beleg;
 use crate::trade::belege::sql::{NamedPosition, named_positions, number_and_type, position_names};
 
 /// Returns the quantities of a document's positions, in its roles, that are paired in a way that leaves none of them for
@@ -81,24 +84,24 @@ pub fn delete(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
     tx.execute(statement, named_params! {":beleg": beleg}).map(drop)
 }
 
-/// Returns the numbers of the live documents that name a position which this document no longer has.
-pub fn naming_what_is_gone(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<String>> {
-    let statement = "select distinct b.beleg_nummer
+/// Returns the live documents that name a position which this document no longer has, or any of it.
+pub fn naming(tx: &Tx<'_>, beleg: Uuid, any: bool) -> Result<Vec<Uuid>> {
+    let statement = "select distinct b.id
         from beleg_position p indexed by beleg_position_bezug
           cross join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
-        where p.tenant_id = :tenant and p.bezug_beleg_id = :beleg and p.bezug_position_id is not null
-          and b.status <> 'storniert' and not exists (
-            select 1 from beleg_position n where n.tenant_id = p.tenant_id and n.id = p.bezug_position_id)
+        where p.tenant_id = :tenant and p.bezug_beleg_id = :beleg and b.status <> 'storniert'
+          and (:any or p.bezug_position_id is not null and not exists (
+            select 1 from beleg_position n where n.tenant_id = p.tenant_id and n.id = p.bezug_position_id))
         order by b.id";
-    tx.all(statement, named_params! {":beleg": beleg}, |row| row.get(0))
+    tx.all(statement, named_params! {":beleg": beleg, ":any": any}, |row| row.get(0))
 }
 
-/// Deletes what names a position that this document no longer has.
-pub fn delete_gone(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+/// Deletes what names a position that this document no longer has, or any of it.
+pub fn delete_names(tx: &WriteTx<'_>, beleg: Uuid, any: bool) -> Result<()> {
     let statement =
-        "delete from beleg_fluss where tenant_id = :tenant and von_beleg_id = :beleg and not exists (
-        select 1 from beleg_position n where n.tenant_id = beleg_fluss.tenant_id and n.id = von_position_id)";
-    tx.execute(statement, named_params! {":beleg": beleg}).map(drop)
+        "delete from beleg_fluss where tenant_id = :tenant and von_beleg_id = :beleg and (:any or not exists (
+        select 1 from beleg_position n where n.tenant_id = beleg_fluss.tenant_id and n.id = von_position_id))";
+    tx.execute(statement, named_params! {":beleg": beleg, ":any": any}).map(drop)
 }
 
 /// Returns what a credit of a return takes back, with the number of its document: the position of the invoice that was
@@ -215,4 +218,24 @@ pub fn named_with(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Tie>> {
         where f.tenant_id = :tenant and f.von_beleg_id = :beleg
         order by 1, 2, 7";
     tx.all(statement, named_params! {":beleg": beleg}, Tie::read)
+}
+
+/// Maximum number of documents looked at for a circle.
+const LOOKED_AT_MAX: usize = 1_000;
+
+/// Whether positions of a document name another one, directly or by others: those of the same article, and whatever
+/// credits take back of invoices.
+pub fn leads_to(tx: &Tx<'_>, named: &Beleg, own: Uuid, artikel: Option<Uuid>) -> Result<bool> {
+    let statement = "select distinct p.bezug_beleg_id from beleg_position p
+          join beleg c on c.tenant_id = p.tenant_id and c.id = p.beleg_id
+          join beleg b on b.tenant_id = p.tenant_id and b.id = p.bezug_beleg_id and b.kunde_id = c.kunde_id
+        where p.tenant_id = :tenant and p.beleg_id = :id and b.status <> 'storniert'
+          and (p.artikel_id is :artikel or p.menge < 0 and b.beleg_typ = c.beleg_typ and b.rechnungsart is not null)";
+    let (mut seen, mut next) = (BTreeSet::from([named.id]), vec![named.id]);
+    while let Some(id) = next.pop().filter(|_| seen.len() <= LOOKED_AT_MAX) {
+        let params = named_params! {":id": id, ":artikel": artikel};
+        let named: Vec<Uuid> = tx.all(statement, params, |row| row.get(0))?;
+        next.extend(named.into_iter().filter(|id| seen.insert(*id)));
+    }
+    Ok(seen.contains(&own))
 }

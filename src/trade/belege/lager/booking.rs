@@ -33,8 +33,8 @@ pub struct Booking<'r> {
     /// Positions of which goods were met or set free, whose open goods are to be put where they belong.
     pub unsettled: HashSet<(Gruppe, Role, PositionKey)>,
     pub followed: AffectedPositions,
-    /// Documents that positions reference, each looked up once.
-    pub bezuege: RefCell<BTreeMap<Uuid, Option<Bezug>>>,
+    /// Documents of a partner that positions reference, each looked up once.
+    pub bezuege: RefCell<BTreeMap<(Uuid, Uuid), Option<Bezug>>>,
     /// Where each date search stopped (with and without a batch); anything older is out of reach.
     pub search_stops: HashMap<(Gruppe, Search, bool), Option<Uuid>>,
     /// Whether a position of the document has been paired.

@@ -56,6 +56,12 @@ impl Booking<'_> {
         let in_batches = booked.iter().filter_map(|booked| Some((booked, booked.charge.as_ref()?)));
         let moved = sums(in_batches.clone().map(|(booked, charge)| (charge.id, booked.bewegung.menge)))?;
         let moved = |charge: &Charge| moved.get(&charge.id).copied().unwrap_or_default();
+        // What others move because their goods were named is never refused (D38).
+        let is_own = |charge: &Charge| {
+            let of_charge = in_batches.clone().filter(|(_, of)| of.id == charge.id);
+            let own = of_charge.filter(|(booked, _)| booked.bewegung.beleg_id == Some(self.change.beleg.id));
+            own.map(|(booked, _)| booked.bewegung.menge.units()).sum::<i64>() < 0
+        };
         for (_, charge) in in_batches.clone().filter(|(_, of)| of.gesperrt && moved(of).is_negative()) {
             let takes_back = |position: &BelegPosition| {
                 position.artikel_id == Some(charge.artikel_id) && position.menge.is_negative()
@@ -66,7 +72,7 @@ impl Booking<'_> {
                     let mut others = in_batches.clone().filter(|(_, of)| of.artikel_id == charge.artikel_id);
                     !takes_back && others.any(|(_, other)| moved(other) > Quantity::ZERO)
                 }
-                _ => true,
+                _ => is_own(charge),
             };
             if leaves {
                 return Err(Refusal::new(Code::ChargeGesperrt, chargen::locked(charge)).into());

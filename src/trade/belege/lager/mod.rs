@@ -271,7 +271,12 @@ fn check_stock(booked: &[Gebucht], change: Rebooking<'_>, hints: &mut Hints) -> 
             );
             return Err(Refusal::new(Code::ChargeBereitsVerwendet, message).into());
         }
-        chargen::check_not_negative(charge, change.einstellungen, hints)?;
+        // What others move because their goods were named is never refused (D38).
+        let is_own = |booked: &Gebucht| booked.bewegung.beleg_id == Some(change.beleg.id);
+        match sum(&is_own)?.is_negative() {
+            true => chargen::check_not_negative(charge, change.einstellungen, hints)?,
+            false => chargen::hint_negative(charge, hints),
+        }
     }
     Ok(())
 }

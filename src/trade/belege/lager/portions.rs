@@ -169,15 +169,16 @@ impl Portions<'_, '_> {
         self.booking.unsettled.extend(forward.map(|(role, place)| (self.gruppe, role, place)));
     }
 
-    /// Returns what a position names among goods, with the roles it has; nothing if that is gone or cancelled, or if it is
-    /// an order.
+    /// Returns what a position names among goods, with the roles it has; nothing if that is gone, cancelled or another
+    /// partner's, or if it is an order.
     fn bezug(&self, said: &Said) -> Result<Option<Bezug>> {
         let (tx, Some(beleg)) = (self.booking.tx, said.bezug) else { return Ok(None) };
-        let known = self.booking.bezuege.borrow().get(&beleg).copied();
+        let key = (self.gruppe.kunde, beleg);
+        let known = self.booking.bezuege.borrow().get(&key).copied();
         let bezug = match known {
             Some(known) => known,
             None => {
-                let bezug = directions(tx, beleg)?.map(|(typ, forward, back)| {
+                let bezug = directions(tx, beleg, self.gruppe.kunde)?.map(|(typ, forward, back)| {
                     let [onward, backward] = roles(typ);
                     Bezug {
                         beleg,
@@ -185,7 +186,7 @@ impl Portions<'_, '_> {
                         roles: [forward.then_some(onward), back.then_some(backward)],
                     }
                 });
-                self.booking.bezuege.borrow_mut().insert(beleg, bezug);
+                self.booking.bezuege.borrow_mut().insert(key, bezug);
                 bezug
             }
         };

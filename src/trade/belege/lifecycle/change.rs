@@ -52,6 +52,9 @@ pub fn change(
     let groups_wait_for_rates = enters_again && new.steuergruppen.is_some();
     let new = if groups_wait_for_rates { new } else { with_sums(new, &positions, says_groups, &mut hints)? };
     sql::update(tx, &new)?;
+    if enters_again {
+        fluss::release(tx, &new, new.kunde_id != old.kunde_id, &mut hints)?;
+    }
     hint_paper(tx, &new, &positions, kunde, &mut hints)?;
     let (new, positionen, bewegungen) = if enters_again {
         let (source, withdrawn) = (Source::Items, Some((&old, &old_positions[..])));
@@ -232,7 +235,6 @@ fn new_positions(
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
     fluss::store(tx, beleg, &positions, true)?;
-    fluss::release_gone(tx, beleg, hints)?;
     Ok(positions)
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::position;
-use crate::harness::Server;
-use crate::trade::lager::Mill;
+use crate::harness::{Answer, Server};
+use crate::trade::lager::{Mill, and};
 
 /// Each kind of document as it is named here: its type, and whether it takes goods back.
 const KINDS: [(&str, &str, i64); 11] = [
@@ -129,4 +129,52 @@ fn a_name_whose_position_is_gone_is_shown_and_accepted_as_it_was() {
     .is(200);
     assert_eq!(mill.get(&delivery.id())["positionen"][0]["bezug_position_id"], line);
     mill.post("LS", named).refused(400, "BELEG_NICHT_GEFUNDEN");
+}
+
+/// A delivery names an invoice; the invoice must not name that delivery then, nor one behind it.
+#[test]
+fn nothing_is_before_and_after_the_same() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let named = |of: &Answer| and(sack(10), json!({"bezug_position_id": position(&of.body, 0)}));
+    let invoice = mill.post("RE", sack(10));
+    let delivery = mill.post("LS", named(&invoice));
+    let later = mill.post("RE", named(&delivery));
+    for document in [&delivery, &later] {
+        let refused = mill.put(&invoice.id(), named(document));
+        let message = refused.refused(400, "BEZUG_PASST_NICHT")["message"].as_str().unwrap().to_owned();
+        if document.id() == delivery.id() {
+            assert!(message.contains("LS-2026-00001 nennt selbst diesen Beleg"), "{message}");
+        }
+    }
+    let by_document = mill.put(&invoice.id(), and(sack(10), json!({"bezug_beleg_id": delivery.id()})));
+    by_document.refused(400, "BEZUG_PASST_NICHT");
+    let other = json!([sack(10), {"bezeichnung": "Fracht", "menge": 1, "ep_netto": 5}]);
+    mill.put(&invoice.id(), other).is(200);
+}
+
+/// Who names a document that gets another partner names nothing any more, and may repeat that.
+#[test]
+fn a_document_that_is_handed_over_loses_the_names_that_others_have_on_it() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let delivery = mill.post("LS", sack(10));
+    let named = and(sack(10), json!({"bezug_position_id": position(&delivery.body, 0)}));
+    let invoice = mill.post("RE", named.clone());
+    let order = mill.post("AU", sack(10));
+    let ordered = mill.post("RE", json!({"bezug_position_id": position(&order.body, 0)}));
+    for (document, other) in [(&delivery, "RE-2026-00001"), (&order, "RE-2026-00002")] {
+        let path = format!("/api/v1/belege/{}", document.id());
+        let moved = mill.client.put(&path, json!({"kundennummer": "Kd2"}));
+        assert!(moved.hints("BEZUG_GELOEST").to_string().contains(other), "{}", moved.body);
+    }
+    for id in [invoice.id(), ordered.id()] {
+        let shown = &mill.get(&id)["positionen"][0];
+        assert_eq!((&shown["vorgaenger"], &shown["offen"]), (&json!([]), &json!("10.000")));
+    }
+    mill.put(&invoice.id(), named).is(200);
+    assert_eq!(mill.get(&invoice.id())["positionen"][0]["gegenbelege"], json!([]));
+    mill.client.put(&format!("/api/v1/belege/{}", order.id()), json!({"kundennummer": "Kd"})).is(200);
+    let shown = mill.get(&ordered.id());
+    assert_eq!(shown["positionen"][0]["vorgaenger"][0]["beleg_nummer"], "AU-2026-00001", "named again");
 }

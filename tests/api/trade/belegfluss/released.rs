@@ -82,3 +82,22 @@ fn an_invoice_moves_nothing_beyond_the_delivery_that_it_names() {
     late.hints("MENGE_ABWEICHEND");
     assert_eq!(moves(&late), ["-2.000"]);
 }
+
+/// What somebody else loses because it is named moves, whatever the settings say of who asks for it.
+#[test]
+fn what_is_released_is_refused_neither_for_a_batch_that_is_empty_nor_for_one_that_is_locked() {
+    let server = Server::start();
+    let mill = Mill::with(&server, "Mühle", &[("negativbestand", "ablehnen")]);
+    let charge = mill.receive("A", 10);
+    let delivery = mill.post("LS", sell(10, &charge));
+    let guessed = mill.post("RE", json!({"artikelnr": "W", "menge": 10})).id();
+    mill.client
+        .put(&format!("/api/v1/chargen/{charge}"), json!({"gesperrt": true, "sperrgrund": "Probe"}))
+        .is(200);
+    let named = mill.post("RE", json!({"bezug_position_id": position(&delivery.body, 0)}));
+    named.hints("BESTAND_NEGATIV");
+    assert_eq!(moves(&named), ["-10.000"], "{}", named.body);
+    assert_eq!((met(&mill, &guessed), met(&mill, &named.id())), (vec![], vec!["LS-2026-00001".to_owned()]));
+    let own = mill.post("LS", sell(1, &charge));
+    assert_eq!(own.status, 400, "who asks for goods himself is refused: {}", own.body);
+}
