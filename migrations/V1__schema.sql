@@ -1395,6 +1395,9 @@ create table beleg (
   storno_von_beleg_id blob,                    -- this is the counter document of that one
   vorgaenger_beleg_id blob,                    -- what it was made from: an order from a quote (D8)
   ohne_gegenbeleg   integer not null default 0 check (ohne_gegenbeleg = 0 or ohne_gegenbeleg = 1), -- none will come (D8)
+  -- whether something of an AN, AU, BS, LS or EL is left to go on with (D38); null: a request changed what it is tied to,
+  -- and says so before it ends
+  hat_rest          integer check (hat_rest = 0 or hat_rest = 1),
   ereignis_am       integer,                   -- last event since it was finalised (D11); grows strictly per company;
                                                -- null: it never was, so that nachweis has nothing of it
   storno_grund      text,
@@ -1438,14 +1441,18 @@ create index beleg_unbezahlt
   on beleg (tenant_id, date(beleg_datum, coalesce(zahlungsziel_tage, 0) || ' days'), id, beleg_typ, kunde_id, summe_brutto,
     beleg_datum, zahlungsziel_tage, status, rechnungsart, storno_von_beleg_id)
   where status = 'abgeschlossen' and rechnungsart is not null and storno_von_beleg_id is null;
+-- D38: what is left, in the order of the list; and of what that is to be said anew, which is nothing between requests.
+create index beleg_rest on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc)
+  where hat_rest = 1 and ohne_gegenbeleg = 0 and status <> 'storniert';
+create index beleg_rest_unklar on beleg (tenant_id, id) where hat_rest is null;
 -- The order of the list, with what is searched in beside it, words and amounts: a list that is searched reads
 -- nothing else.
 create index beleg_ordnung
   on beleg (tenant_id, beleg_datum desc, angelegt_am desc, id desc, kunde_id, such_text, summe_brutto, summe_netto);
 
 -- A finalised document never changes (D4): only its state, its events and why it was cancelled. What is not named here
--- may change: status, ereignis_am, storno_grund, version, geaendert_am, such_text, fremdbeleg_key; ohne_gegenbeleg may be
--- set.
+-- may change: status, ereignis_am, storno_grund, version, geaendert_am, such_text, fremdbeleg_key, hat_rest; ohne_gegenbeleg
+-- may be set.
 create trigger beleg_abgeschlossen before update on beleg
   when old.status <> 'offen' and (
     old.status = 'storniert' and new.status <> 'storniert'
@@ -1565,6 +1572,18 @@ create table beleg_fluss (
   primary key (tenant_id, beleg_id, position_id, von_position_id)
 ) strict, without rowid;
 create index beleg_fluss_von on beleg_fluss (tenant_id, von_beleg_id, von_position_id);
+
+-- D38: whatever ties or unties a position has its document say anew whether something of it is left; so has what is paired
+-- of a delivery, for the delivery and for the orders that it names.
+create trigger beleg_position_rest after delete on beleg_position
+  begin update beleg set hat_rest = null
+    where tenant_id = old.tenant_id and id = old.beleg_id and hat_rest is not null; end;
+create trigger beleg_fluss_rest_neu after insert on beleg_fluss
+  begin update beleg set hat_rest = null
+    where tenant_id = new.tenant_id and id = new.von_beleg_id and hat_rest is not null; end;
+create trigger beleg_fluss_rest_weg after delete on beleg_fluss
+  begin update beleg set hat_rest = null
+    where tenant_id = old.tenant_id and id = old.von_beleg_id and hat_rest is not null; end;
 
 -- D4: the positions of a finalised document stay as they are.
 create trigger beleg_position_neu before insert on beleg_position
@@ -1788,6 +1807,20 @@ create table lager_paar (
     when lieferung_id is null then 'mehr'          -- what an invoice says beyond the delivery that it names: nothing moved
     else 'paar' end)                               -- delivery and invoice have met
 ) strict;
+create trigger lager_paar_rest_neu after insert on lager_paar when new.lieferung_id is not null
+  begin update beleg set hat_rest = null where tenant_id = new.tenant_id and hat_rest is not null and id in (
+    select new.lieferung_id union all select f.von_beleg_id from beleg_fluss f
+    where f.tenant_id = new.tenant_id and f.beleg_id = new.lieferung_id); end;
+create trigger lager_paar_rest_weg after delete on lager_paar when old.lieferung_id is not null
+  begin update beleg set hat_rest = null where tenant_id = old.tenant_id and hat_rest is not null and id in (
+    select old.lieferung_id union all select f.von_beleg_id from beleg_fluss f
+    where f.tenant_id = old.tenant_id and f.beleg_id = old.lieferung_id); end;
+create trigger lager_paar_rest_anders after update on lager_paar
+  when new.lieferung_id is not old.lieferung_id or new.rechnung_id is not old.rechnung_id
+    or new.rueckgabe_id is not old.rueckgabe_id or new.menge <> old.menge
+  begin update beleg set hat_rest = null where tenant_id = new.tenant_id and hat_rest is not null and id in (
+    select new.lieferung_id union all select old.lieferung_id union all select f.von_beleg_id from beleg_fluss f
+    where f.tenant_id = new.tenant_id and f.beleg_id in (new.lieferung_id, old.lieferung_id)); end;
 -- The first pair that could be taken back; as in lager_offen, those that name a batch stand apart, and once more by the
 -- batch in which they lie.
 create index lager_paar_paare

@@ -31,6 +31,7 @@ const BESIDE: &[(&str, &str, &str)] = &[
         "copied from the partner when a document becomes final",
     ),
     ("beleg", "fremdbeleg_key", "found by it"),
+    ("beleg", "hat_rest", "follows from what its positions are tied to"),
     ("beleg", "such_text", "searched by it"),
     ("biozertifikat", "id", "named by who asks for it"),
     ("bon", "bon_nr_sort datum", "put in order by these"),
@@ -48,10 +49,11 @@ const BESIDE: &[(&str, &str, &str)] = &[
 ];
 
 /// Columns of a document that may change after it is final.
-const AFTER_THE_END: [&str; 8] = [
+const AFTER_THE_END: [&str; 9] = [
     "ereignis_am",
     "fremdbeleg_key",
     "geaendert_am",
+    "hat_rest",
     "ohne_gegenbeleg",
     "status",
     "storno_grund",

@@ -21,6 +21,7 @@ static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| {
     let files = chapters![
         "README",
         "aktualisieren",
+        "belegfluss",
         "daten-uebernehmen",
         "datenschutz",
         "e-rechnung",

@@ -141,6 +141,19 @@ pub const CHECKS: &[Check] = &[
              and f.position_id = p.id and f.von_position_id = v.id)",
     },
     Check {
+        rule: "bei jedem Beleg steht, ob von ihm etwas übrig ist",
+        violations: "select count(*) from beleg b join belegtyp t on t.typ = b.beleg_typ
+         where b.hat_rest is null
+           or b.hat_rest = 1 and t.lagerrolle is 'rechnung'
+           or b.hat_rest = 0 and t.lagerrolle is not 'rechnung' and b.status <> 'storniert'
+             and exists (select 1 from beleg_position p
+               where p.tenant_id = b.tenant_id and p.beleg_id = b.id
+                 and coalesce(p.lager_menge, p.menge) > 0 and not exists (select 1 from beleg_fluss f where f.tenant_id = p.tenant_id
+                   and f.von_beleg_id = p.beleg_id and f.von_position_id = p.id)
+                 and not exists (select 1 from lager_paar l where l.tenant_id = p.tenant_id
+                   and l.lieferung_id = p.beleg_id and l.lieferung_position = p.position))",
+    },
+    Check {
         rule: "stornierte Belege haben nichts bewegt",
         violations: "select count(*) from (select b.tenant_id, b.id, m.artikel_id, m.charge_id from beleg b
            join lagerbewegung m on m.tenant_id = b.tenant_id and m.beleg_id = b.id

@@ -41,6 +41,8 @@ auswahl! {
         artikel: Option<Uuid> = query.uuid("artikel_id")?,
         /// Referenced by a position.
         kontrakt: Option<Uuid> = query.uuid("kontrakt_id")?,
+        /// Only AN, AU, BS, LS and EL of which something is left to go on with, and that were not closed (D38).
+        offen: bool = query.flag("offen")?,
         sortierung: Option<&'a str> = query.one_of("sortierung")?,
         /// Final without the mandatory e-invoice (D4).
         ohne_erechnung: bool = false,

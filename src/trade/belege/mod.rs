@@ -125,6 +125,7 @@ pub const ROUTES: &[Route] = &[
             Param::text("suche", "Wörter in Nummer, external_ref, fremdbelegnummer oder beim Partner"),
             Param::uuid("artikel_id", "nur Belege mit einer Position dieses Artikels"),
             Param::uuid("kontrakt_id", "nur Belege mit einer Position auf diesen Kontrakt"),
+            Param::flag("offen", "true: nur was vor der Rechnung kommt und wovon noch etwas übrig ist"),
             Param::sortierung(sql::SORTIERUNG),
             Param::limit(Some(50)),
             Param::OFFSET,

@@ -45,6 +45,11 @@ pub const UNBEZAHLT: ListSql<'_> = ListSql {
     order: concat!("order by ", faellig!(), ", b.id"),
 };
 
+/// Documents of which something is left to go on with (D38), in the order of [`LIST`]. The statement names the index, which
+/// contains only these; their ids are looked up first.
+const WITH_REST: ListSql<'_> =
+    ListSql { count: "select count(*) from beleg b indexed by beleg_rest", ..LIST };
+
 const ORDERS: [Order; 6] = [
     ("-beleg_datum", LIST.order),
     ("beleg_datum", "order by b.beleg_datum, b.angelegt_am, b.id"),
@@ -61,7 +66,8 @@ pub const AMOUNTS_LOOKED_AT_MAX: i64 = 20_000;
 
 pub fn list<P: PageOf<Beleg>>(tx: &Tx<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<P> {
     let mut filter = filter(auswahl);
-    tx.list(&LIST.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
+    let list = if auswahl.offen { WITH_REST } else { LIST };
+    tx.list(&list.in_order(&ORDERS, auswahl.sortierung, &mut filter), &filter, page)
 }
 
 pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
@@ -70,17 +76,7 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
     filter.one_of("b.status", &auswahl.status);
     filter.when("b.beleg_datum >= :von", ":von", auswahl.von);
     filter.when("b.beleg_datum <= :bis", ":bis", auswahl.bis);
-    if auswahl.ohne_erechnung {
-        filter.and("b.erechnung_fehlt is not null and b.status = 'abgeschlossen'");
-    }
-    let is_gutschrift =
-        "b.status = 'offen' and b.rechnungsart = 'gutschrift' and b.angelegt_am < :gutschrift_vor";
-    filter.when(is_gutschrift, ":gutschrift_vor", auswahl.gutschrift_vor);
-    if auswahl.unbezahlt {
-        filter.and(
-            "b.status = 'abgeschlossen' and b.rechnungsart is not null and b.storno_von_beleg_id is null",
-        );
-    }
+    filter_states(&mut filter, auswahl);
     filter.when(concat!(faellig!(), " <= :faellig_bis"), ":faellig_bis", auswahl.faellig_bis);
     filter.when(&has_amount(), ":betrag", auswahl.betrag);
     if auswahl.kontrakt.is_some() || auswahl.betrag.is_some() {
@@ -102,6 +98,25 @@ pub fn filter<'a>(auswahl: &'a Auswahl<'_>) -> Filter<'a> {
         and p.kontrakt_id = :kontrakt)";
     filter.when(on_contract, ":kontrakt", auswahl.kontrakt);
     filter
+}
+
+/// The conditions on what has become of a document, and what has not.
+fn filter_states<'a>(filter: &mut Filter<'a>, auswahl: &'a Auswahl<'_>) {
+    if auswahl.offen {
+        filter.and("b.hat_rest = 1 and b.ohne_gegenbeleg = 0 and b.status <> 'storniert'");
+        filter.ids_first();
+    }
+    if auswahl.ohne_erechnung {
+        filter.and("b.erechnung_fehlt is not null and b.status = 'abgeschlossen'");
+    }
+    let is_gutschrift =
+        "b.status = 'offen' and b.rechnungsart = 'gutschrift' and b.angelegt_am < :gutschrift_vor";
+    filter.when(is_gutschrift, ":gutschrift_vor", auswahl.gutschrift_vor);
+    if auswahl.unbezahlt {
+        filter.and(
+            "b.status = 'abgeschlossen' and b.rechnungsart is not null and b.storno_von_beleg_id is null",
+        );
+    }
 }
 
 fn has_amount() -> String {
@@ -402,10 +417,12 @@ pub fn next_event(tx: &WriteTx<'_>) -> Result<Instant> {
     Ok(Instant::from_millis(last.map_or(now, |last| now.max(last + 1))))
 }
 
-pub fn insert(tx: &WriteTx<'_>, beleg: &Beleg, digest: Option<[u8; 32]>) -> Result<()> {
+/// Stores a new document; `has_rest`: something of it is left to go on with.
+pub fn insert(tx: &WriteTx<'_>, beleg: &Beleg, digest: Option<[u8; 32]>, has_rest: bool) -> Result<()> {
     let own = named_params! {
         ":anfrage_sha256": digest,
         ":fremdbeleg_key": fremdbeleg_key(beleg),
+        ":hat_rest": has_rest,
         ":such_text": such_text(beleg),
     };
     tx.insert("beleg", &[&beleg.values(Part::All)[..], own].concat())

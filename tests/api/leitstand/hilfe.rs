@@ -78,7 +78,7 @@ fn whoever_cannot_log_in_reads_the_handbook_and_its_links_lead_somewhere() {
         }
         pages.insert(path, shown.text);
     }
-    assert_eq!(pages.len(), 15, "{:?}", pages.keys());
+    assert_eq!(pages.len(), 16, "{:?}", pages.keys());
     for (to, section) in &links {
         let is_there = section.is_empty() || attributes(&pages[to], "id").contains(&section.as_str());
         assert!(is_there, "{to} has no {section}");

@@ -1,6 +1,7 @@
 //! The data of a period for an auditor (D36), read back from the file: complete, exact, of one company only,
 //! and as described by its index.
 
+mod fluss;
 mod lesen;
 
 use std::collections::BTreeSet;

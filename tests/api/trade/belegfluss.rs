@@ -7,6 +7,7 @@ mod names;
 mod pages;
 mod proposals;
 mod released;
+mod rest;
 mod takeover;
 mod ties;
 

@@ -115,8 +115,8 @@ const READS: &[(&str, &str, &str)] = &[
     (
         "office/z3",
         "abrechnung abrechnung_annahme anhang annahmeschein api_key artikel artikel_verlauf artikelgruppe audit \
-         barverkauf beleg beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto \
-         kontrakt kontrakt_position kassendatei kunde kunde_verlauf lagerbewegung pa_input pa_output person \
+         barverkauf beleg beleg_fluss beleg_position beleg_verlauf bon charge datev_beleg datev_stapel inventur konto \
+         kontrakt kontrakt_position kassendatei kunde kunde_verlauf lager_paar lagerbewegung pa_input pa_output person \
          produktionsauftrag steuersatz verwaltung wiegung",
         "an auditor gets all of a period, each table in one statement from one snapshot",
     ),

@@ -2,6 +2,7 @@
 
 mod betrieb;
 mod buchhaltung;
+mod fluss;
 mod handel;
 mod namen;
 mod stamm;
@@ -23,6 +24,7 @@ pub const TABELLEN: &[Tabelle] = &[
     betrieb::ANNAHMESCHEINE,
     handel::BELEGE,
     handel::POSITIONEN,
+    fluss::BELEGFLUSS,
     handel::STEUERGRUPPEN,
     betrieb::LAGERBEWEGUNGEN,
     betrieb::PRODUKTIONSAUFTRAEGE,

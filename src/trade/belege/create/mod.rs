@@ -92,7 +92,7 @@ pub fn add_with(
         beleg = with_sums(beleg, &positions, false, hints)?;
     }
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
-    sql::insert(tx, &beleg, digest)?;
+    sql::insert(tx, &beleg, digest, fluss::has_rest(typ, &positions))?;
     sql::insert_positions(tx, &positions)?;
     fluss::store(tx, &beleg, &positions, false)?;
     hint_paper(tx, &beleg, &positions, &kunde, hints)?;

@@ -3,6 +3,7 @@
 
 mod left;
 mod name;
+mod rest;
 mod sql;
 mod ties;
 
@@ -13,6 +14,7 @@ use uuid::Uuid;
 
 pub use left::{Left, allocated, left, take};
 pub use name::{Next, may_name};
+pub use rest::{has_rest, settle_rests};
 pub use sql::{invoiced, leads_to};
 pub use ties::{add_ties, is_left, left_for, with_positions};
 

@@ -133,6 +133,19 @@ pub fn invoiced(
     Ok(None)
 }
 
+/// Returns the documents of which the request changed what they are tied to: triggers have marked them.
+pub fn with_unclear_rest(tx: &Tx<'_>) -> Result<Vec<Uuid>> {
+    let statement =
+        "select id from beleg indexed by beleg_rest_unklar where tenant_id = :tenant and hat_rest is null";
+    tx.all(statement, &[], |row| row.get(0))
+}
+
+/// Records whether something of a document is left. It is no change of the document: the feed does not tell of it.
+pub fn set_rest(tx: &WriteTx<'_>, beleg: Uuid, has_rest: bool) -> Result<()> {
+    let statement = "update beleg set hat_rest = :rest where tenant_id = :tenant and id = :id";
+    tx.execute(statement, named_params! {":rest": has_rest, ":id": beleg}).map(drop)
+}
+
 /// Another position that one of a document is tied to.
 #[derive(Debug, Clone)]
 pub struct Tie {

@@ -80,7 +80,9 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
     booking.bound.begin_to_enter();
     booking.fefo.begin(&booking.movements)?;
     booking.enter()?;
-    booking.book()
+    let rebooked = booking.book()?;
+    super::fluss::settle_rests(tx)?;
+    Ok(rebooked)
 }
 
 /// Returns the unpaired quantity of each article of a document, in the article's unit.

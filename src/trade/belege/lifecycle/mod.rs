@@ -248,7 +248,7 @@ fn counter_document(
         ..as_new(tx, cancelled.clone())
     };
     let negated: Vec<_> = positions.into_iter().map(|position| negated(tx, &counter, position)).collect();
-    sql::insert(tx, &counter, None)?;
+    sql::insert(tx, &counter, None, false)?;
     sql::insert_positions(tx, &negated)?;
     let counter = ausfertigung::freeze(tx, counter, hints)?;
     // It is final from the start: within this transaction nobody saw it open.

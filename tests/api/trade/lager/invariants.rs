@@ -10,6 +10,7 @@ const MOVED: &str = "Belege haben bewegt, was ihre Positionen bewegt haben";
 const SORTED: &str = "was offen ist, steht in seinem Fach und mit allem, was von seiner Position offen ist";
 const TIED: &str =
     "der Belegfluss verbindet Positionen, die es gibt und die sich nennen, mit höchstens ihrer Menge";
+const REST: &str = "bei jedem Beleg steht, ob von ihm etwas übrig ist";
 const NAMED: &str = "was eine Position nennt, ohne dass sich dabei Ware trifft, steht im Belegfluss";
 const BELONGS: &str = "was offen oder gepaart ist, gehört zu Belegen seines Partners, Artikels und Typs";
 
@@ -132,6 +133,9 @@ fn check_names_ties_that_were_altered() {
             TIED,
         ),
         ("delete from beleg_fluss", NAMED),
+        ("update beleg set hat_rest = null where beleg_nummer = 'AU-2026-00001'", REST),
+        ("update beleg set hat_rest = 0 where hat_rest = 1", REST),
+        ("update beleg set hat_rest = 1 where beleg_typ = 'RE'", REST),
     ] {
         let broken = broken_by(&server, statement);
         assert!(broken.iter().any(|rule| rule == expected), "{statement}: {broken:?}");
