@@ -94,7 +94,7 @@ fn what_is_released_is_refused_neither_for_a_batch_that_is_empty_nor_for_one_tha
     mill.client
         .put(&format!("/api/v1/chargen/{charge}"), json!({"gesperrt": true, "sperrgrund": "Probe"}))
         .is(200);
-    let named = mill.post("RE", json!({"bezug_position_id": position(&delivery.body, 0)}));
+    let named = mill.post("RE", json!({"bezug_position_id": position(&delivery.body, 0), "menge": 10}));
     named.hints("BESTAND_NEGATIV");
     assert_eq!(moves(&named), ["-10.000"], "{}", named.body);
     assert_eq!((met(&mill, &guessed), met(&mill, &named.id())), (vec![], vec!["LS-2026-00001".to_owned()]));
