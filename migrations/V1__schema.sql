@@ -310,6 +310,7 @@ create table tenant (
   -- D8: what happens when more of a batch is sold than there is
   negativbestand           text not null default 'hinweis' check (negativbestand in ('hinweis', 'ablehnen')),
   paarung_monate           integer not null default 12 check (paarung_monate between 0 and 1200), -- D8
+  kontrakt_toleranz_prozent integer not null default 5 check (kontrakt_toleranz_prozent between 0 and 100), -- D21g
   -- D4: documents dated up to this day are neither created nor changed
   gesperrt_bis             text,
   -- D4: types that are finalised when they are created, separated by blanks

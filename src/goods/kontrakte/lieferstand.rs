@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::bezug::{KontraktBezug, side};
 use super::model::{Kontrakt, Position};
 use super::sql::{self, Bezahlt, Menge};
+use super::toleranz::Toleranz;
 use crate::master::artikel;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
@@ -220,20 +221,21 @@ impl Stand {
         if let Some((sum, einheit)) = self.delivered_on(tx, &meant, item.artikel)?
             && let Some(agreed) = total_of(meant.iter().map(|position| position.menge))?
         {
-            bounds.push((
-                format!("{} des Kontrakts {kontrakt_nr}", called(&meant)),
-                einheit,
-                agreed.minus(sum)?,
-            ));
+            let what = format!("{} des Kontrakts {kontrakt_nr}", called(&meant));
+            bounds.push((what, einheit, agreed, agreed.minus(sum)?));
         }
-        let whole =
-            |open| (format!("den Kontrakt {kontrakt_nr}"), self.einheit.clone().unwrap_or_default(), open);
-        bounds.extend(offen.map(whole));
-        let exceeded = bounds.into_iter().find(|(_, _, open)| item.liefert && open.is_negative());
-        let message = |(what, einheit, open): (String, String, Quantity)| {
-            format!("Auf {what} sind {} {einheit} mehr geliefert als vereinbart.", open.abs())
-        };
-        Ok(exceeded.map(message))
+        if let (Some(agreed), Some(open)) = (agreed(&self.kontrakt, positionen)?, *offen) {
+            let einheit = self.einheit.clone().unwrap_or_default();
+            bounds.push((format!("den Kontrakt {kontrakt_nr}"), einheit, agreed, open));
+        }
+        let toleranz = Toleranz::of(tx, &self.kontrakt)?;
+        for (what, einheit, agreed, open) in bounds.into_iter().filter(|_| item.liefert) {
+            if open.plus(toleranz.beyond(agreed)?)?.is_negative() {
+                let over = open.abs();
+                return Ok(Some(format!("Auf {what} sind {over} {einheit} mehr geliefert als vereinbart.")));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the quantity delivered on some positions that take an article, in the unit of the contract, else of the

@@ -7,12 +7,14 @@ mod lieferstand;
 mod model;
 mod rest;
 mod sql;
+mod toleranz;
 
 pub use bezug::{KontraktBezug, agreed_price, of_supplier};
 pub use import::put_back;
 pub use lieferstand::{Genannt, hint_delivered, sum};
 pub use rest::{Rest, Wahl, rests, taken};
 pub use sql::{Menge, RETENTION, VERLAUF, delete, number, positions};
+pub use toleranz::Toleranz;
 
 use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;

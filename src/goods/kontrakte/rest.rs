@@ -19,6 +19,8 @@ pub struct Rest {
     pub position: Position,
     /// Not negative; `None` if the position has no quantity.
     pub offen: Option<Quantity>,
+    /// What was taken beyond its quantity.
+    pub ueber: Quantity,
 }
 
 impl Rest {
@@ -60,11 +62,14 @@ pub fn rests(
     };
     let mut rests = Vec::new();
     for position in positionen.iter().filter(|position| position.artikel_id == Some(artikel)) {
-        let mut rest = Rest { position: position.clone(), offen: position.menge };
-        rest.take(taken(Some(position.id))?)?;
+        let mut rest = Rest { position: position.clone(), offen: position.menge, ueber: Quantity::ZERO };
+        rest.ueber = rest.take(taken(Some(position.id))?)?;
         rests.push(rest);
     }
-    rests.iter_mut().try_fold(taken(None)?, |loose, rest| rest.take(loose))?;
+    let beyond = rests.iter_mut().try_fold(taken(None)?, |loose, rest| rest.take(loose))?;
+    if let Some(last) = rests.last_mut() {
+        last.ueber = last.ueber.plus(beyond)?;
+    }
     Ok(rests)
 }
 
