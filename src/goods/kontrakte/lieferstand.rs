@@ -16,9 +16,9 @@ use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
 /// A contract with its positions, its sums and the quantities they consist of.
-struct Stand {
-    kontrakt: Kontrakt,
-    mengen: Vec<Menge>,
+pub(super) struct Stand {
+    pub(super) kontrakt: Kontrakt,
+    pub(super) mengen: Vec<Menge>,
     /// Its unit: its own, else that of the first article of its positions.
     einheit: Option<String>,
 }
@@ -40,7 +40,7 @@ pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> 
     counted(tx, kontrakte)?.into_iter().map(with_settled).collect()
 }
 
-fn counted(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Stand>> {
+pub(super) fn counted(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Stand>> {
     let ids: Vec<Uuid> = kontrakte.iter().map(|kontrakt| kontrakt.id).collect();
     let mut positions: HashMap<Uuid, Vec<Position>> = HashMap::new();
     for (kontrakt, position) in sql::positions_of(tx, &ids)? {

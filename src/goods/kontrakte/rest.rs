@@ -24,6 +24,18 @@ pub struct Rest {
 }
 
 impl Rest {
+    /// Returns its price and what is left of it, in words; `einheit` is that of both.
+    pub fn terms(&self, einheit: Option<&str>) -> String {
+        let menge = |offen| format!("davon offen {offen} {}", einheit.unwrap_or_default());
+        let offen = self.offen.map_or("ohne Menge".to_owned(), menge);
+        format!("{}, {offen}", self.price(einheit))
+    }
+
+    pub fn price(&self, einheit: Option<&str>) -> String {
+        let price = |preis| format!("{preis} EUR je {}", einheit.unwrap_or("Einheit"));
+        self.position.preis.map_or("ohne Preis".to_owned(), price)
+    }
+
     /// Takes a quantity, up to what is left; returns the part beyond it.
     fn take(&mut self, menge: Quantity) -> Result<Quantity> {
         let Some(offen) = self.offen else { return Ok(Quantity::ZERO) };
@@ -157,14 +169,12 @@ impl Moeglich {
     }
 
     fn said(&self, rest: &Rest) -> String {
-        let je = self.einheit.as_deref().unwrap_or("Einheit");
-        let preis =
-            rest.position.preis.map_or("ohne Preis".to_owned(), |preis| format!("{preis} EUR je {je}"));
-        let offen = rest.offen.map_or("ohne Menge".to_owned(), |offen| format!("davon offen {offen} {je}"));
         format!(
-            "Der Kontrakt {} hat mehrere Positionen für diesen Artikel; es gilt Position {} ({preis}, {offen}). \
+            "Der Kontrakt {} hat mehrere Positionen für diesen Artikel; es gilt Position {} ({}). \
              Soll es eine andere sein, bitte kontrakt_position_id angeben.",
-            self.kontrakt_nr, rest.position.position
+            self.kontrakt_nr,
+            rest.position.position,
+            rest.terms(self.einheit.as_deref())
         )
     }
 }

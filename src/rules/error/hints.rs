@@ -83,6 +83,7 @@ choice! {
         KontraktEinheit = "KONTRAKT_EINHEIT",
         KontraktAbgelaufen = "KONTRAKT_ABGELAUFEN",
         KontraktPositionGewaehlt = "KONTRAKT_POSITION_GEWAEHLT",
+        KontraktOffen = "KONTRAKT_OFFEN",
         BasisFehlt = "BASIS_FEHLT",
         BezugFehlt = "BEZUG_FEHLT",
         AnschriftGekuerzt = "ANSCHRIFT_GEKUERZT",

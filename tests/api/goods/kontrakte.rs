@@ -1,5 +1,6 @@
 //! Contracts (specification; D16, D21g, D22): read with the delivered quantity, written by import.
 
+mod offen;
 mod paare;
 mod wahl;
 

@@ -1,14 +1,15 @@
 //! Which position of a contract an item takes that names the contract alone (D21g).
 
 use super::header::Context;
-use crate::goods::kontrakte::{Menge, Wahl};
+use crate::goods::kontrakte::{self, Menge, Ungenannt, Wahl};
 use crate::master::artikel::Artikel;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
+use crate::rules::document::BelegTyp;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::Quantity;
 use crate::trade::belege::eingabe::NewItem;
-use crate::trade::belege::model::{BelegPosition, Source};
+use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 
 /// What the items of a request take from contracts.
 #[derive(Default)]
@@ -56,4 +57,31 @@ impl Kontraktwahl {
         let einheit = position.einheit.clone();
         self.0.take(Menge { kontrakt_id, kontrakt_position_id, artikel_id, menge, einheit })
     }
+}
+
+/// Adds a hint for each item that brings goods of which the partner has an open contract, and that neither names one
+/// nor is paired with what does.
+pub fn hint_unnamed(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    positions: &[BelegPosition],
+    source: Source,
+    hints: &mut Hints,
+) -> Result<()> {
+    let names_none = |position: &&BelegPosition| {
+        let is_goods = !position.menge.is_negative() && !position.ep_netto.is_negative();
+        position.kontrakt_id.is_none() && is_goods && position.artikel_id.is_some()
+    };
+    let unnamed: Vec<_> = positions.iter().filter(names_none).collect();
+    if unnamed.is_empty() || beleg.beleg_typ == BelegTyp::An {
+        return Ok(());
+    }
+    let counting = kontrakte::counting_by_counterpart(tx, beleg.id)?;
+    let mut ungenannt = Ungenannt::of(tx, beleg.kunde_id, beleg.beleg_typ.seite(), beleg.satz_datum());
+    for position in unnamed.into_iter().filter(|position| !counting.contains(&position.position)) {
+        let mut own = Hints::default();
+        ungenannt.hint(position.artikel_id.unwrap_or_default(), &mut own)?;
+        hints.extend(own.below(&source.path(position.position)));
+    }
+    Ok(())
 }

@@ -279,7 +279,8 @@ fn hint_contracts(
         })
     };
     let items: Vec<_> = positions.iter().filter(counts).filter_map(named).collect();
-    kontrakte::hint_delivered(tx, beleg.id, &items, hints)
+    kontrakte::hint_delivered(tx, beleg.id, &items, hints)?;
+    kontraktwahl::hint_unnamed(tx, beleg, positions, source, hints)
 }
 
 /// Adds hints about doubtful contents of a document.
