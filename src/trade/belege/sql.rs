@@ -235,6 +235,8 @@ record! {
         mwst_satz: Percent,
         steuer_kategorie: Steuerkategorie,
         satz_gesendet: bool,
+        kontrakt_id: Option<Uuid>,
+        kontrakt_position_id: Option<Uuid>,
     }
 }
 

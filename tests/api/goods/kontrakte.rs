@@ -3,6 +3,7 @@
 mod offen;
 mod paare;
 mod wahl;
+mod zurueck;
 
 use serde_json::{Value, json};
 

@@ -139,9 +139,9 @@ impl Resolver<'_, '_> {
         let is_unnamed = artikel.is_none() && item.bezeichnung.is_none();
         refuse_if(is_unnamed, Code::ArtikelFehlt, "artikel_id", message)?;
         item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
-        let takes_back = bezug.as_ref().is_some_and(|(_, meant)| meant.takes_back);
+        let back = bezug.as_ref().filter(|(_, meant)| meant.takes_back);
         let had = self.before.iter().find(|known| item.id == Some(known.id)).or(self.before.get(self.at));
-        let of = (artikel, takes_back);
+        let of = (artikel, back);
         let kontrakt_gewaehlt = self.wahl.choose(self.tx, self.context, &mut item, of, had, self.hints)?;
         let amounts = self.amounts(&item, artikel, wiegung.as_ref(), bezug.as_ref())?;
         self.ignore_purchase_fields(&mut item);

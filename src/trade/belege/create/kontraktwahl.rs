@@ -1,5 +1,6 @@
 //! Which position of a contract an item takes that names the contract alone (D21g).
 
+use super::bezug::{Bezug, Meant};
 use super::header::Context;
 use crate::goods::kontrakte::{self, Menge, Ungenannt, Wahl};
 use crate::master::artikel::Artikel;
@@ -17,17 +18,20 @@ pub struct Kontraktwahl(Wahl);
 
 impl Kontraktwahl {
     /// Names the position of the contract that an item names alone, with a hint if it is one of several; returns whether
-    /// it is. `before` is the position that the item changes. What takes back counts for what it takes back, and the
+    /// it is. `before` is the position that the item changes. What takes back has the contract of what it names, and the
     /// settlement of a goods receipt decides for its EL (D29g): both take the only position or none.
     pub fn choose(
         &mut self,
         tx: &Tx<'_>,
         context: &Context<'_>,
         item: &mut NewItem,
-        (artikel, takes_back): (Option<&Artikel>, bool),
+        (artikel, back): (Option<&Artikel>, Option<&(Bezug, Meant)>),
         before: Option<&BelegPosition>,
         hints: &mut Hints,
     ) -> Result<bool> {
+        if let (Some((bezug, meant)), None, None) = (back, item.kontrakt_id, item.kontrakt_position_id) {
+            (item.kontrakt_id, item.kontrakt_position_id) = bezug.contract(meant);
+        }
         let (Some(kontrakt), None, Some(artikel)) = (item.kontrakt_id, item.kontrakt_position_id, artikel)
         else {
             return Ok(false);
@@ -37,7 +41,7 @@ impl Kontraktwahl {
         let before = before.filter(is_same).and_then(|had| had.kontrakt_position_id);
         let of = (context.kunde.id, context.beleg.beleg_typ.seite());
         let Some(chosen) = self.0.position(tx, kontrakt, artikel, of, before)? else { return Ok(false) };
-        let is_open = takes_back
+        let is_open = back.is_some()
             || item.menge.is_some_and(Quantity::is_negative)
             || matches!(context.source, Source::Fields);
         if let Some(message) = &chosen.of_several {
