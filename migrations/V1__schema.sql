@@ -310,6 +310,7 @@ create table tenant (
   -- D8: what happens when more of a batch is sold than there is
   negativbestand           text not null default 'hinweis' check (negativbestand in ('hinweis', 'ablehnen')),
   paarung_monate           integer not null default 12 check (paarung_monate between 0 and 1200), -- D8
+  kontrakt_toleranz_prozent integer not null default 5 check (kontrakt_toleranz_prozent between 0 and 100), -- D21g
   -- D4: documents dated up to this day are neither created nor changed
   gesperrt_bis             text,
   -- D4: types that are finalised when they are created, separated by blanks
@@ -734,6 +735,8 @@ create table kontrakt (
 ) strict, without rowid;
 -- The list of one partner.
 create index kontrakt_partner on kontrakt (tenant_id, partner_id);
+-- The hint of goods that name none (D21g): those that end first.
+create index kontrakt_partner_offen on kontrakt (tenant_id, partner_id, gueltig_bis, id) where erledigt = 0;
 create index kontrakt_schema on kontrakt (tenant_id, schema_id) where schema_id is not null;
 -- D27: those that may become full, for the first page of the Leitstand.
 create index kontrakt_offen on kontrakt (tenant_id, gueltig_bis desc, id) where erledigt = 0;
@@ -752,7 +755,7 @@ create table kontrakt_position (
   foreign key (tenant_id, kontrakt_id) references kontrakt (tenant_id, id),
   foreign key (tenant_id, artikel_id) references artikel (tenant_id, id)
 ) strict, without rowid;
-create index kontrakt_position_artikel on kontrakt_position (tenant_id, artikel_id);
+create index kontrakt_position_artikel on kontrakt_position (tenant_id, artikel_id, kontrakt_id);
 
 -- What changed in contracts and their positions, when, and who changed it (D22). Never pruned.
 create table kontrakt_verlauf (

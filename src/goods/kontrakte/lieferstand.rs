@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::bezug::{KontraktBezug, side};
 use super::model::{Kontrakt, Position};
 use super::sql::{self, Bezahlt, Menge};
+use super::toleranz::Toleranz;
 use crate::master::artikel;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
@@ -15,9 +16,9 @@ use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
 
 /// A contract with its positions, its sums and the quantities they consist of.
-struct Stand {
-    kontrakt: Kontrakt,
-    mengen: Vec<Menge>,
+pub(super) struct Stand {
+    pub(super) kontrakt: Kontrakt,
+    pub(super) mengen: Vec<Menge>,
     /// Its unit: its own, else that of the first article of its positions.
     einheit: Option<String>,
 }
@@ -39,7 +40,7 @@ pub fn complete(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Kontrakt>> 
     counted(tx, kontrakte)?.into_iter().map(with_settled).collect()
 }
 
-fn counted(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Stand>> {
+pub(super) fn counted(tx: &Tx<'_>, kontrakte: Vec<Kontrakt>) -> Result<Vec<Stand>> {
     let ids: Vec<Uuid> = kontrakte.iter().map(|kontrakt| kontrakt.id).collect();
     let mut positions: HashMap<Uuid, Vec<Position>> = HashMap::new();
     for (kontrakt, position) in sql::positions_of(tx, &ids)? {
@@ -220,20 +221,21 @@ impl Stand {
         if let Some((sum, einheit)) = self.delivered_on(tx, &meant, item.artikel)?
             && let Some(agreed) = total_of(meant.iter().map(|position| position.menge))?
         {
-            bounds.push((
-                format!("{} des Kontrakts {kontrakt_nr}", called(&meant)),
-                einheit,
-                agreed.minus(sum)?,
-            ));
+            let what = format!("{} des Kontrakts {kontrakt_nr}", called(&meant));
+            bounds.push((what, einheit, agreed, agreed.minus(sum)?));
         }
-        let whole =
-            |open| (format!("den Kontrakt {kontrakt_nr}"), self.einheit.clone().unwrap_or_default(), open);
-        bounds.extend(offen.map(whole));
-        let exceeded = bounds.into_iter().find(|(_, _, open)| item.liefert && open.is_negative());
-        let message = |(what, einheit, open): (String, String, Quantity)| {
-            format!("Auf {what} sind {} {einheit} mehr geliefert als vereinbart.", open.abs())
-        };
-        Ok(exceeded.map(message))
+        if let (Some(agreed), Some(open)) = (agreed(&self.kontrakt, positionen)?, *offen) {
+            let einheit = self.einheit.clone().unwrap_or_default();
+            bounds.push((format!("den Kontrakt {kontrakt_nr}"), einheit, agreed, open));
+        }
+        let toleranz = Toleranz::of(tx, &self.kontrakt)?;
+        for (what, einheit, agreed, open) in bounds.into_iter().filter(|_| item.liefert) {
+            if open.plus(toleranz.beyond(agreed)?)?.is_negative() {
+                let over = open.abs();
+                return Ok(Some(format!("Auf {what} sind {over} {einheit} mehr geliefert als vereinbart.")));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the quantity delivered on some positions that take an article, in the unit of the contract, else of the

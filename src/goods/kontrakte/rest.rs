@@ -19,9 +19,23 @@ pub struct Rest {
     pub position: Position,
     /// Not negative; `None` if the position has no quantity.
     pub offen: Option<Quantity>,
+    /// What was taken beyond its quantity.
+    pub ueber: Quantity,
 }
 
 impl Rest {
+    /// Returns its price and what is left of it, in words; `einheit` is that of both.
+    pub fn terms(&self, einheit: Option<&str>) -> String {
+        let menge = |offen| format!("davon offen {offen} {}", einheit.unwrap_or_default());
+        let offen = self.offen.map_or("ohne Menge".to_owned(), menge);
+        format!("{}, {offen}", self.price(einheit))
+    }
+
+    pub fn price(&self, einheit: Option<&str>) -> String {
+        let price = |preis| format!("{preis} EUR je {}", einheit.unwrap_or("Einheit"));
+        self.position.preis.map_or("ohne Preis".to_owned(), price)
+    }
+
     /// Takes a quantity, up to what is left; returns the part beyond it.
     fn take(&mut self, menge: Quantity) -> Result<Quantity> {
         let Some(offen) = self.offen else { return Ok(Quantity::ZERO) };
@@ -60,11 +74,14 @@ pub fn rests(
     };
     let mut rests = Vec::new();
     for position in positionen.iter().filter(|position| position.artikel_id == Some(artikel)) {
-        let mut rest = Rest { position: position.clone(), offen: position.menge };
-        rest.take(taken(Some(position.id))?)?;
+        let mut rest = Rest { position: position.clone(), offen: position.menge, ueber: Quantity::ZERO };
+        rest.ueber = rest.take(taken(Some(position.id))?)?;
         rests.push(rest);
     }
-    rests.iter_mut().try_fold(taken(None)?, |loose, rest| rest.take(loose))?;
+    let beyond = rests.iter_mut().try_fold(taken(None)?, |loose, rest| rest.take(loose))?;
+    if let Some(last) = rests.last_mut() {
+        last.ueber = last.ueber.plus(beyond)?;
+    }
     Ok(rests)
 }
 
@@ -152,14 +169,12 @@ impl Moeglich {
     }
 
     fn said(&self, rest: &Rest) -> String {
-        let je = self.einheit.as_deref().unwrap_or("Einheit");
-        let preis =
-            rest.position.preis.map_or("ohne Preis".to_owned(), |preis| format!("{preis} EUR je {je}"));
-        let offen = rest.offen.map_or("ohne Menge".to_owned(), |offen| format!("davon offen {offen} {je}"));
         format!(
-            "Der Kontrakt {} hat mehrere Positionen für diesen Artikel; es gilt Position {} ({preis}, {offen}). \
+            "Der Kontrakt {} hat mehrere Positionen für diesen Artikel; es gilt Position {} ({}). \
              Soll es eine andere sein, bitte kontrakt_position_id angeben.",
-            self.kontrakt_nr, rest.position.position
+            self.kontrakt_nr,
+            rest.position.position,
+            rest.terms(self.einheit.as_deref())
         )
     }
 }

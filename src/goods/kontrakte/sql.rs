@@ -13,6 +13,7 @@ use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::Records;
 use crate::platform::listing::verlauf::Verlauf;
+use crate::rules::day::Day;
 use crate::rules::fixed::Quantity;
 use crate::rules::text::searchable;
 
@@ -53,6 +54,47 @@ pub fn named_open(tx: &Tx<'_>, most: i64) -> Result<Vec<(Uuid, i64)>> {
         order by v.gueltig_bis desc, v.id limit :most";
     let named = tx.all(statement, named_params! {":most": most}, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(named.into_iter().filter(|(_, positions)| *positions > 0).collect())
+}
+
+/// Open contracts of a partner that are looked at for an article, at most: of those with an end, and of those without.
+const OPEN_LOOKED_AT_MAX: i64 = 50;
+
+/// Lists the open contracts of a partner with a position of an article that have not ended by a day, those ending first
+/// in front. Reads a bounded number of index rows, however many contracts there were.
+pub fn open_for(tx: &Tx<'_>, partner: Uuid, artikel: Uuid, day: Day) -> Result<Vec<Uuid>> {
+    let statement = "select v.id from (
+          select * from (select id, gueltig_bis from kontrakt indexed by kontrakt_partner_offen
+            where tenant_id = :tenant and partner_id = :partner and erledigt = 0 and gueltig_bis >= :day
+            order by gueltig_bis, id limit :most)
+          union all
+          select * from (select id, gueltig_bis from kontrakt indexed by kontrakt_partner_offen
+            where tenant_id = :tenant and partner_id = :partner and erledigt = 0 and gueltig_bis is null
+            order by gueltig_bis, id limit :most)) v
+        cross join kontrakt_position p indexed by kontrakt_position_artikel
+          on p.tenant_id = :tenant and p.artikel_id = :artikel and p.kontrakt_id = v.id
+        group by v.id order by min(v.gueltig_bis) nulls last, v.id";
+    let params =
+        named_params! {":partner": partner, ":artikel": artikel, ":day": day, ":most": OPEN_LOOKED_AT_MAX};
+    tx.all(statement, params, |row| row.get(0))
+}
+
+/// Whether more than so many positions of documents name a contract.
+pub fn is_named_by_more(tx: &Tx<'_>, kontrakt: Uuid, most: i64) -> Result<bool> {
+    let statement = "select 1 from beleg_position indexed by beleg_position_kontrakt
+        where tenant_id = :tenant and kontrakt_id = :id limit 1 offset :most";
+    tx.exists(statement, named_params! {":id": kontrakt, ":most": most})
+}
+
+/// Returns the positions of a document whose counterparts name a contract, so that their goods count for it.
+pub fn counting_by_counterpart(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<i64>> {
+    let met = [("lieferung", "rechnung"), ("rechnung", "lieferung")].map(|(own, other)| {
+        format!(
+            "select l.{own}_position from lager_paar l join beleg_position o on o.tenant_id = :tenant
+               and o.beleg_id = l.{other}_id and o.position = l.{other}_position
+             where l.tenant_id = :tenant and l.{own}_id = :beleg and o.kontrakt_id is not null"
+        )
+    });
+    tx.all(&met.join(" union "), named_params! {":beleg": beleg}, |row| row.get(0))
 }
 
 pub fn number(tx: &Tx<'_>, id: Uuid) -> Result<Option<String>> {
@@ -155,7 +197,8 @@ const QUANTITIES: &str = "with genannt as (
         and o.position = genannt.position
       /* open */
     union all select hin, hin_position, artikel_id, menge from ware where kam
-    union all select coalesce(her, hin), iif(her is null, hin_position, her_position), artikel_id, -menge
+    union all select coalesce(her, hin),
+        iif(her is null or her is hin, coalesce(her_position, hin_position), her_position), artikel_id, -menge
       from ware where ging)
   select gezaehlt.kontrakt_id, gezaehlt.kontrakt_position_id, gezaehlt.artikel_id, sum(gezaehlt.menge), a.einheit
   from gezaehlt join artikel a on a.tenant_id = :tenant and a.id = gezaehlt.artikel_id

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::model::{Auswahl, NewWiegung, Storno, Wiegung, WiegungBestaetigung, Zweitwiegung};
 use super::{blatt, sql};
 use crate::goods::chargen;
-use crate::goods::kontrakte::KontraktBezug;
+use crate::goods::kontrakte::{KontraktBezug, Ungenannt};
 use crate::master::{artikel, kunden};
 use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -15,10 +15,11 @@ use crate::platform::http::list_file::listed;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::rules::change::Change;
+use crate::rules::document::Seite;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
-use crate::rules::weighing::{WEIGHT_MAX, WiegungStatus, net};
+use crate::rules::weighing::{Richtung, WEIGHT_MAX, WiegungStatus, net};
 
 const WHAT: &str = "Diese Wiegung";
 
@@ -44,6 +45,7 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
         let mut hinweise = hinweise.clone();
         let wiegung = first(tx, new.clone(), &mut hinweise)?;
         sql::insert(tx, &wiegung)?;
+        hint_unnamed(tx, &wiegung, &mut hinweise)?;
         confirm(201, wiegung, hinweise)
     }))
 }
@@ -96,6 +98,7 @@ pub fn second(call: &Call<'_>) -> Result<Write> {
         let mut hinweise = hinweise.clone();
         let wiegung = completed(tx, old, second.clone(), &mut hinweise)?;
         sql::update(tx, &wiegung)?;
+        hint_unnamed(tx, &wiegung, &mut hinweise)?;
         confirm(200, wiegung, hinweise)
     }))
 }
@@ -147,6 +150,17 @@ fn checked(tx: &Tx<'_>, bezug: KontraktBezug, old: &Wiegung, hints: &mut Hints) 
         bezug.hint_over(tx, tx.today(), hints)?;
     }
     Ok(bezug)
+}
+
+/// Adds a hint if a weighing whose direction is known names no contract although its partner has an open one (D21g).
+fn hint_unnamed(tx: &Tx<'_>, wiegung: &Wiegung, hints: &mut Hints) -> Result<()> {
+    let Wiegung { partner_id, artikel_id, kontrakt_id, richtung, .. } = *wiegung;
+    let (Some(artikel), Some(richtung), None) = (artikel_id, richtung, kontrakt_id) else { return Ok(()) };
+    let seite = match richtung {
+        Richtung::Eingang => Seite::Einkauf,
+        Richtung::Ausgang => Seite::Verkauf,
+    };
+    Ungenannt::of(tx, partner_id, seite, tx.today()).hint(artikel, hints)
 }
 
 /// Returns the contract of a weighing after its second weight.

@@ -201,6 +201,8 @@ settings! {
     paarung_monate: Monate = "12",
         "Lieferungen und Rechnungen, deren Datum weiter auseinander liegt, \
          treffen sich nur mit bezug_beleg_id; 0: in jedem Alter.";
+    kontrakt_toleranz_prozent: Nummer<0, 100> = "5",
+        "Um so viel Prozent darf ein Kontrakt mit Mengenart circa überliefert werden, zu seinem Preis.";
     gesperrt_bis: Option<Day> = "",
         "Belege mit Datum bis zu diesem Tag werden weder angelegt noch geändert.";
     abschluss_bei_anlage: Vec<BelegTyp> = "",

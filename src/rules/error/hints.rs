@@ -84,6 +84,7 @@ choice! {
         KontraktEinheit = "KONTRAKT_EINHEIT",
         KontraktAbgelaufen = "KONTRAKT_ABGELAUFEN",
         KontraktPositionGewaehlt = "KONTRAKT_POSITION_GEWAEHLT",
+        KontraktOffen = "KONTRAKT_OFFEN",
         BasisFehlt = "BASIS_FEHLT",
         BezugFehlt = "BEZUG_FEHLT",
         AnschriftGekuerzt = "ANSCHRIFT_GEKUERZT",
@@ -137,7 +138,7 @@ pub struct SentHint<'h> {
     anzahl: Option<usize>,
 }
 
-const HINTS_MAX: usize = 100;
+const HINTS_MAX: usize = 150;
 
 // Leaves room for the first hint of each code.
 const _: () = assert!(<HintCode as Choice>::TEXTS.len() < HINTS_MAX);

@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 use uuid::Uuid;
 
 use super::model::NewAbrechnung;
-use crate::goods::kontrakte::{self, Rest};
+use crate::goods::kontrakte::{self, Rest, Toleranz};
 use crate::master::artikel;
 use crate::master::kunden::Kunde;
 use crate::papers::blatt::numbers::german;
@@ -37,6 +37,8 @@ struct Tranche {
     preis: Option<Price>,
     /// Open quantity in kg; `None` if it has no quantity by weight.
     offen: Option<Quantity>,
+    /// What it takes beyond its quantity, in kg.
+    toleranz: Quantity,
 }
 
 /// The terms of a contract for one article, in the order in which its positions are paid.
@@ -45,6 +47,8 @@ struct Vereinbart {
     tranchen: Vec<Tranche>,
     /// Open quantity of the whole contract in kg before this settlement; `None` if it has none by weight.
     whole: Option<Quantity>,
+    /// What the whole contract takes beyond its quantity, in kg.
+    toleranz: Quantity,
 }
 
 /// The contracts of a settlement, each with the quantity that the receipts so far left open; `None` if a
@@ -120,11 +124,11 @@ impl<'k> Kontrakte<'k> {
     }
 }
 
-/// Adds a part, to the last one where that is of the same position at the same price.
+/// Adds a part, to one of the same position at the same price where there is one.
 fn add(parts: &mut Vec<Preisteil>, part: Preisteil) -> Checked<()> {
     let of = |part: &Preisteil| (part.kontrakt.clone(), part.position, part.preis);
-    match parts.last_mut().filter(|last| of(last) == of(&part)) {
-        Some(last) => last.kg = last.kg.plus(part.kg)?,
+    match parts.iter_mut().find(|known| of(known) == of(&part)) {
+        Some(known) => known.kg = known.kg.plus(part.kg)?,
         None => parts.push(part),
     }
     Ok(())
@@ -143,8 +147,8 @@ impl Vereinbart {
         self.tranchen.iter().filter(is_meant)
     }
 
-    /// Fills the named position, else all one after the other, with a quantity in kg, each up to what is left of it and of the whole
-    /// contract; returns the part of each at its price, and what none of them takes.
+    /// Fills the named position, else all one after the other, with a quantity in kg, each up to what is left of it and of
+    /// the whole contract, then up to their tolerance; returns the part of each at its price, and what none of them takes.
     fn fill(
         &mut self,
         kg: Quantity,
@@ -154,16 +158,23 @@ impl Vereinbart {
     ) -> Result<(Vec<Preisteil>, Quantity)> {
         let (mut rest, mut parts) = (kg, Vec::new());
         let is_meant = |tranche: &&mut Tranche| named.is_none() || tranche.position == named;
-        for tranche in self.tranchen.iter_mut().filter(is_meant) {
-            let bounds = [tranche.offen, *whole].into_iter().flatten();
-            let kg = bounds.fold(rest, Quantity::min).max(Quantity::ZERO);
-            for left in [&mut tranche.offen, &mut *whole] {
-                *left = left.map(|left| left.minus(kg)).transpose()?;
-            }
-            rest = rest.minus(kg)?;
-            if !kg.is_zero() {
-                let kontrakt = Some(self.nummer.clone());
-                parts.push(Preisteil { kontrakt, position: tranche.position, kg, preis: price_of(tranche)? });
+        for with_tolerance in [false, true] {
+            let beyond = |toleranz: Quantity| if with_tolerance { toleranz } else { Quantity::ZERO };
+            for tranche in self.tranchen.iter_mut().filter(is_meant) {
+                let bounds = [(tranche.offen, tranche.toleranz), (*whole, self.toleranz)];
+                let mut kg = rest;
+                for (left, toleranz) in bounds {
+                    let bound = left.map(|left| left.plus(beyond(toleranz))).transpose()?;
+                    kg = bound.map_or(kg, |bound| bound.min(kg)).max(Quantity::ZERO);
+                }
+                for left in [&mut tranche.offen, &mut *whole] {
+                    *left = left.map(|left| left.minus(kg)).transpose()?;
+                }
+                rest = rest.minus(kg)?;
+                if !kg.is_zero() {
+                    let (kontrakt, position) = (Some(self.nummer.clone()), tranche.position);
+                    add(&mut parts, Preisteil { kontrakt, position, kg, preis: price_of(tranche)? })?;
+                }
             }
         }
         Ok((parts, rest))
@@ -193,20 +204,26 @@ fn read(tx: &Tx<'_>, kunde: &Kunde, id: Uuid, artikel_id: Uuid) -> Result<Option
     };
     let taken = kontrakte::taken(tx, id)?;
     let (all, _) = kontrakte::sum(taken.iter(), "kg")?;
-    let whole = in_kg(kontrakt.gesamtmenge)?.map(|menge| menge.minus(all)).transpose()?;
+    let agreed = in_kg(kontrakt.gesamtmenge)?;
+    let whole = agreed.map(|menge| menge.minus(all)).transpose()?;
+    let toleranz = Toleranz::of(tx, &kontrakt)?;
     let mut tranchen = Vec::new();
-    for Rest { position, offen } in
+    for Rest { position, offen, ueber } in
         kontrakte::rests(&kontrakte::positions(tx, id)?, artikel_id, &taken, Some(einheit))?
     {
         let preis = position.preis.zip(per_tonne);
+        // What was taken beyond its quantity is part of what is left, below 0.
+        let offen = offen.map(|offen| offen.minus(ueber)).transpose()?;
         tranchen.push(Tranche {
             position: Some(position.id),
             preis: preis.map(|(preis, conversion)| conversion.price(preis)).transpose()?,
             offen: in_kg(offen)?,
+            toleranz: toleranz.beyond(in_kg(position.menge)?.unwrap_or_default())?,
         });
     }
     if tranchen.is_empty() {
-        tranchen.push(Tranche { position: None, preis: None, offen: None });
+        tranchen.push(Tranche { position: None, preis: None, offen: None, toleranz: Quantity::ZERO });
     }
-    Ok(Some(Vereinbart { nummer: kontrakt.kontrakt_nr, tranchen, whole }))
+    let toleranz = toleranz.beyond(agreed.unwrap_or_default())?;
+    Ok(Some(Vereinbart { nummer: kontrakt.kontrakt_nr, tranchen, whole, toleranz }))
 }

@@ -9,7 +9,7 @@ use super::model::{Annahmeschein, AnnahmescheinBestaetigung, NewAnnahmeschein};
 use super::qualitaet::{self, Qualitaet, Ware, day_of, of_intake, refuse_rejected};
 use super::sql;
 use crate::goods::chargen::Bewegung;
-use crate::goods::kontrakte::KontraktBezug;
+use crate::goods::kontrakte::{KontraktBezug, Ungenannt};
 use crate::goods::waage::{self, FertigeWiegung, Wiegung};
 use crate::master::artikel::{self, Artikel};
 use crate::master::biozertifikate;
@@ -18,7 +18,8 @@ use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::bytes::fingerprint;
-use crate::rules::day::DayTime;
+use crate::rules::day::{Day, DayTime};
+use crate::rules::document::Seite;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::{Price, Quantity};
 use crate::rules::number::Reihe;
@@ -208,11 +209,11 @@ fn note(
     wiegung: Option<&FertigeWiegung>,
     hints: &mut Hints,
 ) -> Result<Annahmeschein> {
-    let menge = new.anliefermenge_kg.or(wiegung.map(|wiegung| wiegung.netto));
-    let menge = required(menge, "anliefermenge_kg")?;
+    let menge = required(new.anliefermenge_kg.or(wiegung.map(|weighed| weighed.netto)), "anliefermenge_kg")?;
     let NewAnnahmeschein { kontrakt_id, kontrakt_position_id, .. } = new;
     let lieferdatum = new.lieferdatum.unwrap_or_else(|| tx.today());
-    KontraktBezug { kontrakt_id, kontrakt_position_id }.hint_over(tx, lieferdatum, hints)?;
+    let bezug = KontraktBezug { kontrakt_id, kontrakt_position_id };
+    hint_contract(tx, bezug, (kunde.id, artikel.id), lieferdatum, hints)?;
     let biozertifikat_id = new.biozertifikat_id;
     if let Some(id) = biozertifikat_id {
         biozertifikate::must_have(tx, id)?.hint_expired(lieferdatum, hints);
@@ -239,6 +240,20 @@ fn note(
         external_ref: new.external_ref,
         ..Annahmeschein::blank(tx.new_id(), String::new(), tx.now())
     })
+}
+
+/// Adds a hint if the contract of the goods is over, or if they name none although their partner has an open one (D21g).
+fn hint_contract(
+    tx: &Tx<'_>,
+    bezug: KontraktBezug,
+    (partner, artikel): (Uuid, Uuid),
+    day: Day,
+    hints: &mut Hints,
+) -> Result<()> {
+    match bezug.kontrakt_id {
+        Some(_) => bezug.hint_over(tx, day, hints),
+        None => Ungenannt::of(tx, partner, Seite::Einkauf, day).hint(artikel, hints),
+    }
 }
 
 /// Refuses negative weights, factors and prices, and a delivery without weight.

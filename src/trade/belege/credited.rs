@@ -121,6 +121,9 @@ pub fn hint_more_than_invoiced(
     is_changed: bool,
     hints: &mut Hints,
 ) -> Result<()> {
+    if !beleg.beleg_typ.ist_rechnung() {
+        return Ok(());
+    }
     let names = positions.iter().filter(|position| position.menge.is_negative());
     let mut invoices: BTreeSet<Uuid> = names.filter_map(|position| position.bezug_beleg_id).collect();
     if !invoices.is_empty() {

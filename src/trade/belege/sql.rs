@@ -255,6 +255,8 @@ record! {
         steuer_kategorie: Steuerkategorie,
         satz_gesendet: bool,
         gesamtpreis: Money,
+        kontrakt_id: Option<Uuid>,
+        kontrakt_position_id: Option<Uuid>,
     }
 }
 

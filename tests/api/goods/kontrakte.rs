@@ -1,7 +1,9 @@
 //! Contracts (specification; D16, D21g, D22): read with the delivered quantity, written by import.
 
+mod offen;
 mod paare;
 mod wahl;
+mod zurueck;
 
 use serde_json::{Value, json};
 
@@ -187,7 +189,7 @@ fn what_does_not_fit_the_contract_is_a_hint() {
     let settled = "KONTRAKT_ABGELAUFEN";
     /// Type, partner, article, contract, quantity, hints.
     type Row<'r> = (&'r str, &'r str, &'r str, &'r Value, i64, &'r [&'r str]);
-    let rows: [Row<'_>; 14] = [
+    let rows: [Row<'_>; 15] = [
         ("EL", "L-1", "W", &purchase, 99_000, &[]),
         ("BS", "L-1", "W", &purchase, 99_000, &[]),
         ("EL", "L-2", "W", &purchase, 1, &[partner]),
@@ -199,6 +201,8 @@ fn what_does_not_fit_the_contract_is_a_hint() {
         ("EL", "L-2", "R", &any, 1, &[]),
         // 99.002 of 100 t are delivered.
         ("EL", "L-1", "W", &purchase, 998, &[]),
+        // It is over circa 100 t: 5 t more are within it.
+        ("EL", "L-1", "W", &purchase, 4_999, &[]),
         ("EL", "L-1", "W", &purchase, 5, &[over]),
         ("BS", "L-1", "W", &purchase, 5, &[]),
         ("EL", "L-1", "W", &purchase, -1, &[]),

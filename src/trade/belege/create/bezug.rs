@@ -138,6 +138,14 @@ impl Bezug {
         }
     }
 
+    /// The contract and its position that an item takes over from what it names, where all that it may mean agree.
+    pub fn contract(&self, item: &Meant) -> (Option<Uuid>, Option<Uuid>) {
+        let mut meant = self.meant(item).into_iter();
+        let of = |position: &NamedPosition| (position.kontrakt_id, position.kontrakt_position_id);
+        let first = meant.next().map(of).unwrap_or_default();
+        if meant.all(|position| of(position) == first) { first } else { (None, None) }
+    }
+
     /// What is left of the named positions for an item without a quantity, in the unit of the article.
     pub fn left(&self, tx: &Tx<'_>, item: &Meant) -> Result<Quantity> {
         let meant = self.meant(item);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::anteile::{Anteile, USED_UP, hint_contradictions, takes_share, weight_in};
 use super::bezug::{AllNamed, Bezug, Meant};
 use super::chargenpflicht::must_state_batch;
@@ -129,11 +131,7 @@ impl Resolver<'_, '_> {
         if let Some(wiegung) = &wiegung {
             item.take_over(&wiegung.wiegung, artikel.is_some());
         }
-        let bezug = bezug.map(|bezug| bezug.checked(self.context, &item, artikel_id)).transpose()?;
-        // Nobody names a new document.
-        if let Some((bezug, _)) = bezug.as_ref().filter(|_| !self.before.is_empty()) {
-            bezug.refuse_circle(self.tx, self.context.beleg, artikel_id)?;
-        }
+        let bezug = bezug.map(|bezug| self.checked(bezug, &item, artikel_id)).transpose()?;
         if let (Some(from), Some((bezug, meant))) =
             (from.filter(|from| from.artikel_id == artikel_id), &bezug)
         {
@@ -143,9 +141,9 @@ impl Resolver<'_, '_> {
         let is_unnamed = artikel.is_none() && item.bezeichnung.is_none();
         refuse_if(is_unnamed, Code::ArtikelFehlt, "artikel_id", message)?;
         item.einheit = item.einheit.or_else(|| artikel.and_then(|artikel| artikel.einheit.clone()));
-        let takes_back = bezug.as_ref().is_some_and(|(_, meant)| meant.takes_back);
+        let back = bezug.as_ref().filter(|(_, meant)| meant.takes_back);
         let had = self.before.iter().find(|known| item.id == Some(known.id)).or(self.before.get(self.at));
-        let of = (artikel, takes_back);
+        let of = (artikel, back);
         let kontrakt_gewaehlt = self.wahl.choose(self.tx, self.context, &mut item, of, had, self.hints)?;
         let amounts = self.amounts(&item, artikel, wiegung.as_ref(), bezug.as_ref())?;
         self.ignore_purchase_fields(&mut item);
@@ -156,6 +154,15 @@ impl Resolver<'_, '_> {
         bind_contract(self.tx, self.context, &mut position, self.hints)?;
         self.wahl.take(&position)?;
         Ok(position)
+    }
+
+    fn checked(&self, bezug: Bezug, item: &NewItem, artikel: Option<Uuid>) -> Result<(Bezug, Meant)> {
+        let (bezug, meant) = bezug.checked(self.context, item, artikel)?;
+        // Nobody names a new document.
+        if !self.before.is_empty() {
+            bezug.refuse_circle(self.tx, self.context.beleg, artikel)?;
+        }
+        Ok((bezug, meant))
     }
 
     fn amounts(

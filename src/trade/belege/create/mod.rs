@@ -159,9 +159,7 @@ pub fn book(
         sql::update(tx, &beleg)?;
     }
     uebernahme::hint_other_tax(&positions, hints);
-    if beleg.beleg_typ.ist_rechnung() {
-        credited::hint_more_than_invoiced(tx, &beleg, &positions, withdrawn.is_some(), hints)?;
-    }
+    credited::hint_more_than_invoiced(tx, &beleg, &positions, withdrawn.is_some(), hints)?;
     fluss::add_ties(tx, &beleg, &mut positions, withdrawn.is_none() && !has_met)?;
     if has_met {
         satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
@@ -283,7 +281,8 @@ fn hint_contracts(
         })
     };
     let items: Vec<_> = positions.iter().filter(counts).filter_map(named).collect();
-    kontrakte::hint_delivered(tx, beleg.id, &items, hints)
+    kontrakte::hint_delivered(tx, beleg.id, &items, hints)?;
+    kontraktwahl::hint_unnamed(tx, beleg, positions, source, hints)
 }
 
 /// Adds hints about doubtful contents of a document.

@@ -8,7 +8,7 @@ use crate::harness::{Answer, Client, Server};
 use crate::trade::lager::and;
 
 /// The id of the partner or article with a number.
-fn id_of(mill: &Client, list: &str, nummer: &str) -> Value {
+pub fn id_of(mill: &Client, list: &str, nummer: &str) -> Value {
     let listed = mill.get(&format!("/api/v1/{list}"));
     let data = listed.is(200)["data"].as_array().unwrap().clone();
     let is_meant = |row: &&Value| row["kundennr"] == nummer || row["artikelnummer"] == nummer;
@@ -26,7 +26,7 @@ fn tranches(mill: &Client, number: &str, typ: &str) -> (Value, [Value; 2]) {
     (shown["id"].clone(), [0, 1].map(|at| shown["positionen"][at]["id"].clone()))
 }
 
-fn post(mill: &Client, typ: &str, items: Value) -> Answer {
+pub fn post(mill: &Client, typ: &str, items: Value) -> Answer {
     let partner = if ["BS", "EL", "ER"].contains(&typ) { "L-1" } else { "K-1" };
     let answer =
         mill.post("/api/v1/belege", json!({"beleg_typ": typ, "kundennummer": partner, "items": items}));
@@ -34,7 +34,7 @@ fn post(mill: &Client, typ: &str, items: Value) -> Answer {
     answer
 }
 
-fn wheat(menge: i64, more: Value) -> Value {
+pub fn wheat(menge: i64, more: Value) -> Value {
     and(json!({"artikelnr": "W", "menge": menge, "einheit": "t"}), more)
 }
 

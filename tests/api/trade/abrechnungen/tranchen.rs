@@ -192,3 +192,59 @@ fn a_contract_has_one_remainder_for_documents_and_settlements() {
     let seen = hof.preview("end", &[&left], json!({"rest_preis_je_t": 100}));
     assert_eq!(seen.is(200)["summe_netto"], "2400.00");
 }
+
+#[test]
+fn a_contract_over_circa_a_quantity_pays_its_price_within_the_tolerance() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let agreed = |number: &str, mengenart: &str, whole: Value| {
+        let (id, positions) = contract(&hof, number, &[(100, 200)]);
+        let path = format!("/api/v1/kontrakte/{}", id.as_str().unwrap());
+        hof.mill.client.put(&path, json!({"mengenart": mengenart, "gesamtmenge": whole})).is(200);
+        (id, positions[0].clone())
+    };
+    let over = "KONTRAKT_UEBERLIEFERT";
+    // Of 106 t on circa 100 t 105 are paid at its price.
+    for (at, mengenart) in ["circa", "CIRCA", "Ca.", " ca "].into_iter().enumerate() {
+        let (id, _) = agreed(&format!("C-{at}"), mengenart, if at == 0 { json!(null) } else { json!(100) });
+        let all = note(&hof, 106_000, json!({"kontrakt_id": id}));
+        let refused = hof.settle("end", &[&all], json!({}));
+        let message = refused.refused(400, over)["message"].as_str().unwrap();
+        assert!(message.contains("um 1.000 kg"), "{mengenart}: {message}");
+        let made = hof.preview("end", &[&all], json!({"rest_preis_je_t": 100}));
+        assert_eq!(made.is(200)["summe_netto"], "21100.00", "{mengenart}");
+        // In two settlements as in one.
+        let notes = [102_000, 4_000].map(|kg| note(&hof, kg, json!({"kontrakt_id": id})));
+        assert_eq!(netto(&hof.settle("end", &[&notes[0]], json!({}))), "20400.00", "{mengenart}");
+        let rest = hof.settle("end", &[&notes[1]], json!({"rest_preis_je_t": 100}));
+        assert_eq!(items(&hof.beleg(&rest)), ["3.000 200.0000 600.00", "1.000 100.0000 100.00"]);
+    }
+    let (id, position) = agreed("F", "fix", json!(100));
+    let all = note(&hof, 106_000, json!({"kontrakt_id": id, "kontrakt_position_id": position}));
+    let paid = || hof.preview("end", &[&all], json!({"rest_preis_je_t": 100})).is(200)["summe_netto"].clone();
+    assert_eq!(paid(), "20600.00");
+    let path = format!("/api/v1/kontrakte/{}", id.as_str().unwrap());
+    hof.mill.client.put(&path, json!({"mengenart": "circa"})).is(200);
+    assert_eq!(paid(), "21100.00", "a note that names the position");
+    server.set(&hof.mill.client, &[("kontrakt_toleranz_prozent", "2")]);
+    assert_eq!(paid(), "20800.00");
+    // The hint of documents has the same bounds, of the position and of the whole.
+    let (id, _) = agreed("H", "circa", json!(100));
+    let deliver = |menge: i64| {
+        let item = json!({"artikelnr": "W", "menge": menge, "einheit": "t", "kontrakt_id": id, "fremde_charge_nr": "H"});
+        hof.post("/api/v1/belege", json!({"beleg_typ": "EL", "kundennummer": "Hof", "items": [item]}))
+    };
+    assert!(!deliver(102).hint_codes().contains(&over.to_owned()));
+    let more = deliver(1);
+    let hints = more.hints(over)["hinweise"].to_string();
+    assert!(hints.contains("3.000 t mehr geliefert als vereinbart"), "{hints}");
+    // Each position keeps its price up to its quantity; what goes beyond all of them is spread over their tolerances.
+    server.set(&hof.mill.client, &[("kontrakt_toleranz_prozent", "5")]);
+    let (id, _) = contract(&hof, "P", &[(50, 200), (50, 210)]);
+    let path = format!("/api/v1/kontrakte/{}", id.as_str().unwrap());
+    hof.mill.client.put(&path, json!({"mengenart": "circa"})).is(200);
+    for (kg, expected) in [(80_000, "16300.00"), (105_000, "21525.00")] {
+        let all = note(&hof, kg, json!({"kontrakt_id": id}));
+        assert_eq!(hof.preview("end", &[&all], json!({})).is(200)["summe_netto"], expected);
+    }
+}
