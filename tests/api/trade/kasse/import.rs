@@ -349,7 +349,7 @@ fn an_unknown_article_is_said_once_and_found_later() {
     counts(&take(&server, &mill, &lines), [0, 0, 5]);
     // Too many mistakes to list are counted.
     let many: Vec<Value> =
-        (0..103).map(|at| json!({"bon_nr": "9", "artikelnummer": format!("N{at}")})).collect();
+        (0..153).map(|at| json!({"bon_nr": "9", "artikelnummer": format!("N{at}")})).collect();
     let imported = take(&server, &mill, &many);
     assert!(
         imported
