@@ -1746,8 +1746,9 @@ create table lager_offen (
   beleg_typ  text not null references belegtyp (lagertyp),
   artikel_id blob not null,
   -- Apart, so that who names a batch walks over no other, and what is untouched comes first (D38): 1 where the position
-  -- named a batch, and 2 more where part of it has been met or taken back.
-  fach       integer not null check (fach between 0 and 3),
+  -- named a batch, and 2 more where part of it has been met or taken back; 4 more where an invoice that names it left at
+  -- most 1 %: that is closed, and met by name or by exactly its quantity alone.
+  fach       integer not null check (fach between 0 and 5),
   beleg_id   blob not null,
   position   integer not null,
   nr         integer not null,                     -- goods of one position are met in the order in which they were moved

@@ -92,8 +92,8 @@ impl Model {
             let kept = course.1.filter(|chosen| others.contains(chosen));
             let whole = course.0.take_if(|_| is_ordered && kept.is_none());
             let exact = others.iter().copied().find(|other| Some(self.whole(*other)) == whole);
-            let in_order = if is_ordered { self.first_of(&others) } else { others[0] };
-            let other = kept.filter(|_| is_ordered).or(exact).unwrap_or(in_order);
+            let in_order = if is_ordered { self.first_of(&others) } else { Some(others[0]) };
+            let Some(other) = kept.filter(|_| is_ordered).or(exact).or(in_order) else { break };
             course.1 = Some(other).filter(|_| is_ordered);
             others.retain(|of| *of != other);
             let mut parts = self.open.remove(&other).unwrap();

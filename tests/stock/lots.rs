@@ -185,4 +185,35 @@ impl Model {
             .filter(|back| [back.giving, back.credit].contains(&Some(pos)) || back.holds(pos));
         open.chain(pairs.map(|pair| pair.part.lot)).chain(backs.map(|back| back.lot)).collect()
     }
+
+    /// Whether what takes back by name has the contract of what it names: where all that it may mean agree (D38).
+    fn means_contract(&self, typ: Typ, item: &Item, number: u32) -> bool {
+        let document = &self.documents[&number];
+        let is_same = document.typ == typ;
+        let may_mean = |of: &Item| {
+            let fits = match (typ.delivers(), is_same) {
+                (true, false) => true,
+                (false, false) => of.quantity < 0,
+                (_, true) => of.quantity > 0,
+            };
+            fits && of.tracked == item.tracked && !of.deduction
+        };
+        let lot = |(index, of): &(usize, &Item)| match of.named {
+            Named::Charge(batch) => Some(batch),
+            _ => self.only_lot(Pos { document: number, is_positive: of.quantity > 0, index: *index }),
+        };
+        let mut meant: Vec<(usize, &Item)> =
+            document.items.iter().enumerate().filter(|(_, of)| may_mean(of)).collect();
+        if let Named::Charge(batch) = item.named
+            && meant.iter().any(|of| lot(of) == Some(batch))
+        {
+            meant.retain(|of| lot(of) == Some(batch));
+        }
+        !meant.is_empty() && meant.iter().all(|(_, of)| of.contract)
+    }
+
+    pub fn takes_contract(&self, typ: Typ, item: &Item) -> bool {
+        let named = item.refers.filter(|number| item.quantity < 0 && self.live(*number).is_some());
+        named.is_some_and(|number| self.means_contract(typ, item, number))
+    }
 }

@@ -344,7 +344,11 @@ impl Model {
             Named::Inherited(batch) => Named::Charge(batch),
             named => named,
         };
-        items.iter().map(|item| Item { books: books(item), named: named(item), ..*item }).collect()
+        let written = |item: &Item| {
+            let item = Item { books: books(item), named: named(item), ..*item };
+            Item { contract: item.contract || self.takes_contract(typ, &item), ..item }
+        };
+        items.iter().map(written).collect()
     }
 
     /// Withdraws a document, settles its former counterparts, and writes it again.

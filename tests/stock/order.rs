@@ -9,14 +9,26 @@ impl Model {
         self.open[&pos].iter().map(|part| part.quantity).sum()
     }
 
-    /// The first of which nothing has been met or taken back, else the first.
-    pub fn first_of(&self, others: &[Pos]) -> Pos {
+    /// The first of which nothing has been met or taken back, else the first that is not closed.
+    pub fn first_of(&self, others: &[Pos]) -> Option<Pos> {
         let is_touched = |pos: Pos| {
             let met = self.pairs.iter().any(|pair| pair.delivery == pos || pair.invoice == pos);
             met || self.backs.iter().any(|back| back.holds(pos))
         };
         let untouched = others.iter().copied().find(|pos| !is_touched(*pos));
-        untouched.filter(|_| !self.breaks(Broken::TouchedAlike)).unwrap_or(others[0])
+        let open = others.iter().copied().find(|pos| !self.is_closed(*pos));
+        untouched.filter(|_| !self.breaks(Broken::TouchedAlike)).or(open)
+    }
+
+    /// Whether an invoice that names it leaves at most 1 % of a delivery.
+    fn is_closed(&self, pos: Pos) -> bool {
+        let names = |invoice: Pos| self.named_by(invoice) == Some(pos.document);
+        let shares = self.pairs.iter().filter(|pair| pair.delivery == pos).map(|pair| pair.invoice);
+        let returned = self.backs.iter().filter_map(|back| match back.held() {
+            [Some(delivery), Some(invoice)] if delivery == pos => Some(invoice),
+            _ => None,
+        });
+        self.whole(pos) * 100 <= self.positions[&pos].item.quantity.abs() && shares.chain(returned).any(names)
     }
 
     /// The next counterpart, and which of its parts: the first part of this one, but for a delivery a part in its batch

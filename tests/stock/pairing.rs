@@ -177,8 +177,9 @@ impl Model {
             *chosen = chosen.filter(|chosen| others.contains(chosen) && !named);
             let exact = whole.take_if(|_| chosen.is_none() && !named);
             let exact = others.iter().copied().find(|other| Some(self.whole(*other)) == exact);
-            let in_order = || if named { others[0] } else { self.first_of(&others) };
-            let first = *chosen.get_or_insert_with(|| exact.unwrap_or_else(in_order));
+            let in_order = || if named { Some(others[0]) } else { self.first_of(&others) };
+            let Some(first) = chosen.or(exact).or_else(in_order) else { break };
+            *chosen = Some(first);
             let (other, at) = self.next_of(pos, first, &others, *lot);
             let mut parts = self.open.remove(&other).unwrap();
             let part = parts[at];

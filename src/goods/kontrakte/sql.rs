@@ -193,7 +193,7 @@ const QUANTITIES: &str = "with genannt as (
     select genannt.kontrakt_id, genannt.kontrakt_position_id, genannt.artikel_id, o.menge
     from genannt join beleg b on b.tenant_id = :tenant and b.id = genannt.beleg_id
       cross join lager_offen o on o.tenant_id = :tenant and o.kunde_id = b.kunde_id and o.beleg_typ = b.beleg_typ
-        and o.artikel_id = genannt.artikel_id and o.fach in (0, 1, 2, 3) and o.beleg_id = genannt.beleg_id
+        and o.artikel_id = genannt.artikel_id and o.fach in (0, 1, 2, 3, 4, 5) and o.beleg_id = genannt.beleg_id
         and o.position = genannt.position
       /* open */
     union all select hin, hin_position, artikel_id, menge from ware where kam

@@ -42,6 +42,7 @@ choice! {
         BezugGeloest = "BEZUG_GELOEST",
         GutschriftUeberRechnung = "GUTSCHRIFT_UEBER_RECHNUNG",
         MengeAbweichend = "MENGE_ABWEICHEND",
+        RestGeschlossen = "REST_GESCHLOSSEN",
         LieferungVermutet = "LIEFERUNG_VERMUTET",
         SatzGeaendert = "SATZ_GEAENDERT",
         ChargeUmgebucht = "CHARGE_UMGEBUCHT",

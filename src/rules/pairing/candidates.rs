@@ -1,7 +1,7 @@
 //! The order in which open goods are met by what names none of them (D38).
 
 use super::Store;
-use super::portion::{Portion, Search, Target};
+use super::portion::{Portion, Search, Stage, Target};
 use crate::rules::fixed::Quantity;
 
 /// How far the goods of a position have come in that order; several portions of it go on where the last one stopped.
@@ -30,7 +30,7 @@ impl Course {
             return Ok(Some(found));
         }
         let exact = self.exactly.take().map(|exactly| Search { exactly: Some(exactly), ..*search });
-        let stages = [false, true].map(|touched| Search { touched: Some(touched), ..*search });
+        let stages = [Stage::Untouched, Stage::Begun].map(|stage| Search { stage: Some(stage), ..*search });
         for search in exact.into_iter().chain(stages) {
             if let Some(found) = store.first(&search)? {
                 let (role, place) = found.leading();

@@ -15,7 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use candidates::Course;
-pub use portion::{Created, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, Target, created};
+pub use portion::{
+    Created, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, Stage, Target, created,
+};
 
 use super::fixed::Quantity;
 

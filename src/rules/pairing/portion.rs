@@ -64,6 +64,21 @@ pub enum PortionKind {
     Excess,
 }
 
+/// How far the open goods of a position have come, in the order in which they are met (D38).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Stage {
+    /// Nothing has been met or taken back.
+    #[default]
+    Untouched,
+    Begun,
+    /// Too little is left to be met, but by name or by exactly its quantity.
+    Closed,
+}
+
+impl Stage {
+    pub const ALL: [Stage; 3] = [Stage::Untouched, Stage::Begun, Stage::Closed];
+}
+
 /// A quantity of goods in one batch, and the positions that refer to it: which one moved it, which ones are
 /// matched over it, which one took it back. All stock of documents and all pairs are derived from the
 /// portions.
@@ -81,8 +96,8 @@ pub struct Portion {
     pub named: Option<Uuid>,
     /// The quantity in the article's unit, positive.
     pub menge: Quantity,
-    /// Of open goods: whether part of their position has been met or taken back.
-    pub is_touched: bool,
+    /// Of open goods: how far their position has come.
+    pub stage: Stage,
     /// Of open goods: all of their position that was open when they were found.
     pub whole: Quantity,
     pub moved_by: Option<Role>,
@@ -220,15 +235,15 @@ pub struct Search {
     pub newest_first: bool,
     /// Of open goods: only those of a position of which exactly this quantity is open.
     pub exactly: Option<Quantity>,
-    /// Of open goods: only those of a position of which something has been met or taken back, or nothing.
-    pub touched: Option<bool>,
+    /// Of open goods: only those of a position that has come so far.
+    pub stage: Option<Stage>,
 }
 
 impl Search {
     pub fn oldest(kind: PortionKind, named: Named) -> Search {
         let reach = Reach::Any;
         let (charge, has_moved, bezug, newest_first) = (None, None, None, false);
-        let (exactly, touched) = (None, None);
-        Search { kind, named, charge, has_moved, bezug, reach, newest_first, exactly, touched }
+        let (exactly, stage) = (None, None);
+        Search { kind, named, charge, has_moved, bezug, reach, newest_first, exactly, stage }
     }
 }

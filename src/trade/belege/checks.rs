@@ -106,13 +106,21 @@ pub const CHECKS: &[Check] = &[
     Check {
         rule: "was offen ist, steht in seinem Fach und mit allem, was von seiner Position offen ist",
         violations: "select count(*) from (
-           select o.gesamt, o.fach >= 2 as angebrochen,
+           select o.gesamt, o.fach >= 2 as angebrochen, o.fach >= 4 as zu,
+             coalesce(o.gesamt * 100 <= d.lager_menge and exists (select 1 from lager_paar l
+               join beleg_position i on i.tenant_id = l.tenant_id and i.beleg_id = l.rechnung_id
+                 and i.position = l.rechnung_position and i.bezug_beleg_id = d.beleg_id
+                 and coalesce(i.bezug_position_id = d.id, 1)
+               where l.tenant_id = d.tenant_id and l.lieferung_id = d.beleg_id and l.lieferung_position = d.position
+             ), 0) as geschlossen,
              sum(o.menge) over (partition by o.tenant_id, o.beleg_id, o.position) as summe,
              exists (select 1 from lager_paar l where l.tenant_id = o.tenant_id and l.art <> 'mehr'
                and (l.lieferung_id = o.beleg_id and l.lieferung_position = o.position
                  or l.rechnung_id = o.beleg_id and l.rechnung_position = o.position)) as getroffen
-           from lager_offen o)
-         where gesamt <> summe or angebrochen <> getroffen",
+           from lager_offen o
+           left join beleg_position d on d.tenant_id = o.tenant_id and d.beleg_id = o.beleg_id and d.position = o.position
+             and o.beleg_typ in ('LS', 'EL'))
+         where gesamt <> summe or angebrochen <> getroffen or zu <> geschlossen",
     },
     Check {
         rule: "der Belegfluss verbindet Positionen, die es gibt und die sich nennen, mit höchstens ihrer Menge",

@@ -30,7 +30,12 @@ pub fn left(
         Lagerrolle::Lieferung => sql::paired(tx, beleg.id, ["lieferung", "rueckgabe"], next, except)?,
         Lagerrolle::Rechnung => sql::paired(tx, beleg.id, ["rechnung", "gutschrift"], next, except)?,
     };
-    let taken = sums(paired.into_iter().chain(sql::named(tx, beleg.id, next, except)?))?;
+    let closed = match (beleg.beleg_typ.lagerrolle(), next) {
+        (Lagerrolle::Lieferung, Next::Forward) => sql::closed(tx, beleg)?,
+        _ => Vec::new(),
+    };
+    let named = sql::named(tx, beleg.id, next, except)?;
+    let taken = sums(paired.into_iter().chain(named).chain(closed))?;
     let rest = |position: &NamedPosition| {
         let taken = taken.get(&position.position).copied().unwrap_or_default();
         Ok((position.position, position.menge.abs().minus(taken)?.max(Quantity::ZERO)))

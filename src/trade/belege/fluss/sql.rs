@@ -62,6 +62,17 @@ pub fn named(tx: &Tx<'_>, beleg: Uuid, next: Next, except: Uuid) -> Result<Vec<(
     tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
+/// Returns what is left of the positions of a delivery and closed, because the invoice that names them leaves no more.
+pub fn closed(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<(i64, Quantity)>> {
+    let statement = "select p.position, o.menge from (select 4 as fach union all select 5) g
+          cross join beleg_position p
+          cross join lager_offen o on o.tenant_id = p.tenant_id and o.kunde_id = :kunde and o.beleg_typ = :typ
+            and o.artikel_id = p.artikel_id and o.fach = g.fach and o.beleg_id = p.beleg_id and o.position = p.position
+        where p.tenant_id = :tenant and p.beleg_id = :beleg";
+    let params = named_params! {":beleg": beleg.id, ":kunde": beleg.kunde_id, ":typ": beleg.beleg_typ};
+    tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Stores what a position names of another, both with their documents.
 pub fn insert(
     tx: &WriteTx<'_>,

@@ -10,12 +10,14 @@ use super::fefo::Fefo;
 use super::open::Unmet;
 use super::pairing_bound::PairingBound;
 use super::sql;
+use crate::master::artikel;
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints, Refusals};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Portion, PositionKey, Role, Search, SentPosition};
+use crate::trade::belege;
 use crate::trade::belege::model::{Beleg, BelegPosition};
 
 pub struct Booking<'r> {
@@ -32,6 +34,8 @@ pub struct Booking<'r> {
     pub unmet: Unmet,
     /// Positions of which goods were met or set free, whose open goods are to be put where they belong.
     pub unsettled: HashSet<(Gruppe, Role, PositionKey)>,
+    /// Deliveries, each with its article, of which the request closed what is left.
+    pub closed: BTreeMap<(Uuid, PositionKey), Quantity>,
     pub followed: AffectedPositions,
     /// Documents of a partner that positions reference, each looked up once.
     pub bezuege: RefCell<BTreeMap<(Uuid, Uuid), Option<Bezug>>>,
@@ -47,7 +51,26 @@ impl<'r> Booking<'r> {
     /// Puts open goods where they belong by what has been met by now.
     pub fn settle_open(&mut self) -> Result<()> {
         for (gruppe, role, place) in std::mem::take(&mut self.unsettled) {
-            sql::settle_open(self.tx, gruppe, role, place)?;
+            let key = (gruppe.artikel, place);
+            match sql::settle_open(self.tx, gruppe, role, place)? {
+                Some((rest, false)) => drop(self.closed.insert(key, rest)),
+                Some((_, true)) => {}
+                None => drop(self.closed.remove(&key)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says of which deliveries the rest was closed by this request (D38).
+    pub fn hint_closed(&mut self) -> Result<()> {
+        for ((artikel, place), rest) in std::mem::take(&mut self.closed) {
+            let (nummer, _) = belege::sql::number_and_type(self.tx, place.beleg)?;
+            let einheit = artikel::must_have(self.tx, artikel)?.einheit.clone().unwrap_or_default();
+            let message = format!(
+                "Von {nummer}, Position {}, sind {rest} {einheit} übrig, höchstens 1 %; dieser Rest ist geschlossen.",
+                place.position
+            );
+            self.hints.add(HintCode::RestGeschlossen, message);
         }
         Ok(())
     }

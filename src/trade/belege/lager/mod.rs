@@ -62,6 +62,7 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
         touched: BTreeSet::new(),
         unmet: open::Unmet::default(),
         unsettled: HashSet::new(),
+        closed: BTreeMap::new(),
         withdrawn: Movements::new(),
         followed: AffectedPositions::new(),
         bezuege: RefCell::default(),
@@ -172,6 +173,7 @@ impl Booking<'_> {
         let received = self.note_batches()?;
         std::mem::take(&mut self.unmet).store(self.tx)?;
         self.settle_open()?;
+        self.hint_closed()?;
         // Only deliveries of suppliers have goods receipts.
         let is_purchase = self.change.beleg.beleg_typ.seite() == Seite::Einkauf;
         let belege = self.followed.keys().chain([&self.change.beleg.id]);

@@ -9,7 +9,7 @@ use super::sql;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::fixed::{Quantity, sums};
-use crate::rules::pairing::{Portion, PositionKey};
+use crate::rules::pairing::{Portion, PositionKey, Stage};
 use crate::trade::belege::model::BelegPosition;
 
 /// Open portions of a document.
@@ -78,17 +78,20 @@ impl Unmet {
         let whole = sums(self.portions.iter().map(|(_, portion)| (portion.leading().1, portion.menge)))?;
         for (gruppe, portion) in self.portions {
             let (role, place) = portion.leading();
-            let (nr, is_touched) = match last {
-                Some((before, nr, is_touched)) if before == place => (nr + 1, is_touched),
+            let (nr, stage) = match last {
+                Some((before, nr, stage)) if before == place => (nr + 1, stage),
                 _ if self.is_met => {
                     let met = sql::last_nr(tx, gruppe, role, place)?;
-                    (met.map_or(0, |last| last + 1), met.is_some())
+                    (
+                        met.map_or(0, |last| last + 1),
+                        if met.is_some() { Stage::Begun } else { Stage::Untouched },
+                    )
                 }
-                _ => (0, false),
+                _ => (0, Stage::Untouched),
             };
-            last = Some((place, nr, is_touched));
+            last = Some((place, nr, stage));
             let gesamt = whole.get(&place).copied().unwrap_or_default();
-            sql::insert_open(tx, gruppe, &Portion { is_touched, ..portion }, nr, gesamt)?;
+            sql::insert_open(tx, gruppe, &Portion { stage, ..portion }, nr, gesamt)?;
         }
         Ok(())
     }

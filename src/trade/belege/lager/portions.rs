@@ -17,7 +17,7 @@ use crate::rules::document::Seite;
 use crate::rules::error::Hints;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{
-    Bezug, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Store, Target,
+    Bezug, Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Stage, Store, Target,
 };
 use crate::rules::text::case_key;
 use crate::trade::belege::model::BelegPosition;
@@ -203,7 +203,7 @@ impl Store for Portions<'_, '_> {
         if self.booking.unmet.meets_nothing {
             return Ok(None);
         }
-        if search.exactly.is_some() || search.touched.is_some() {
+        if search.exactly.is_some() || search.stage.is_some() {
             self.booking.settle_open()?;
         }
         if search.bezug.is_some() || !matches!(search.reach, Reach::Dated { .. }) {
@@ -250,7 +250,7 @@ impl Store for Portions<'_, '_> {
         self.unsettle(portion);
         // What is left of its position may be found now, though it is older than where a search has stopped.
         if portion.whole != menge {
-            let finds_it = |search: &Search| search.touched == Some(true) || search.exactly.is_some();
+            let finds_it = |search: &Search| search.stage == Some(Stage::Begun) || search.exactly.is_some();
             self.booking.search_stops.retain(|(_, search, _), _| !finds_it(search));
         }
         let taken = Portion { menge, ..portion.clone() };

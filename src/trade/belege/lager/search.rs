@@ -13,7 +13,7 @@ use crate::platform::failure::Result;
 use crate::rules::document::{BelegTyp, Seite};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{
-    Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Target,
+    Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Stage, Target,
 };
 use crate::trade::belege::sql::position_names;
 
@@ -120,13 +120,13 @@ impl Goods {
     ) -> Vec<String> {
         let mut names = Vec::new();
         if part.is_named != Some(true) {
-            names.extend(self.compartments(false, search.touched));
+            names.extend(self.compartments(false, search.stage));
         }
         if part.is_named == Some(false) {
             return names;
         }
-        let of_name = |name: &str| match search.touched {
-            Some(is_touched) => format!("genannt_id = {name} and fach = {}", compartment(true, is_touched)),
+        let of_name = |name: &str| match search.stage {
+            Some(stage) => format!("genannt_id = {name} and fach = {}", compartment(true, stage)),
             None => format!("genannt_id = {name}"),
         };
         if let Some(charge) = &search.named.charge {
@@ -138,19 +138,18 @@ impl Goods {
             params.push((":number", number));
         }
         if search.named.id().is_none() {
-            names.extend(self.compartments(true, search.touched));
+            names.extend(self.compartments(true, search.stage));
         }
         names
     }
 
     /// The conditions under which goods name a batch, or none.
-    fn compartments(&self, is_named: bool, touched: Option<bool>) -> Vec<String> {
+    fn compartments(&self, is_named: bool, stage: Option<Stage>) -> Vec<String> {
         if !is_open(self.kind) {
             return vec![format!("(genannt_id is not null) = {}", i64::from(is_named))];
         }
-        let stages =
-            [false, true].into_iter().filter(|is_touched| touched.is_none_or(|wanted| wanted == *is_touched));
-        stages.map(|is_touched| format!("fach = {}", compartment(is_named, is_touched))).collect()
+        let stages = Stage::ALL.into_iter().filter(|other| stage.is_none_or(|stage| stage == *other));
+        stages.map(|stage| format!("fach = {}", compartment(is_named, stage))).collect()
     }
 
     /// What a portion must be like, but for the batch that it names.

@@ -12,8 +12,9 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::document::Seite;
 use crate::rules::fixed::Quantity;
-use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, SentPosition};
+use crate::rules::pairing::{Portion, PortionKind, PositionKey, Role, SentPosition, Stage};
 use crate::trade::belege::model::Beleg;
+use crate::trade::belege::sql::position_names;
 
 /// Returns the name of a role in the columns of these tables.
 pub fn column(role: Role) -> &'static str {
@@ -48,12 +49,12 @@ pub fn is_open(kind: PortionKind) -> bool {
 
 /// Open goods of each compartment, which the key separates. `in (0, 1, 2, 3)` would create a temporary table of them in
 /// every statement.
-pub const OFFEN: &str = "(select 0 as fach union all select 1 union all select 2 union all select 3) g \
-    cross join lager_offen o on o.fach = g.fach";
+pub const OFFEN: &str = "(select 0 as fach union all select 1 union all select 2 union all select 3 union all select 4 \
+    union all select 5) g cross join lager_offen o on o.fach = g.fach";
 
-/// The compartment of goods that name a batch, and of whose position part has been met.
-pub fn compartment(is_named: bool, is_touched: bool) -> i64 {
-    i64::from(is_named) + 2 * i64::from(is_touched)
+/// The compartment of goods that name a batch or none, and whose position has come so far.
+pub fn compartment(is_named: bool, stage: Stage) -> i64 {
+    i64::from(is_named) + 2 * stage as i64
 }
 
 columns! {
@@ -65,7 +66,7 @@ columns! {
         named = "l.genannt_id",
         moved_by = "l.bewegt_von",
         returned_by = "l.zurueck_von",
-        is_touched = { false },
+        stage = { Stage::Untouched },
         whole = { Quantity::ZERO },
         places = |lieferung_id, lieferung_position, rechnung_id, rechnung_position, rueckgabe_id, rueckgabe_position,
                   gutschrift_id, gutschrift_position| {
@@ -108,7 +109,7 @@ record! {
         charge_id: Option<Uuid>,
         genannt_id: Option<Uuid>,
         menge: Quantity,
-        is_touched: bool = "o.fach > 1",
+        fach: i64,
         gesamt: Quantity,
     }
 }
@@ -120,7 +121,7 @@ impl OpenGoods {
         Portion {
             nr: Some(self.nr),
             named: self.genannt_id,
-            is_touched: self.is_touched,
+            stage: Stage::ALL[(self.fach / 2).clamp(0, 2) as usize],
             whole: self.gesamt,
             ..portion
         }
@@ -312,8 +313,9 @@ fn take_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantit
              where tenant_id = :tenant and {which}"
         ),
     };
-    for is_touched in [portion.is_touched, !portion.is_touched] {
-        let (typ, fach) = (gruppe.typ(role), compartment(portion.named.is_some(), is_touched));
+    let others = Stage::ALL.into_iter().filter(|stage| *stage != portion.stage);
+    for stage in [portion.stage].into_iter().chain(others) {
+        let (typ, fach) = (gruppe.typ(role), compartment(portion.named.is_some(), stage));
         let mut params = named_params! {
             ":kunde": gruppe.kunde,
             ":typ": typ,
@@ -335,7 +337,13 @@ fn take_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, menge: Quantit
 }
 
 /// Puts the open goods of a position where they belong by what has been met of it by now, and notes how much is open.
-pub fn settle_open(tx: &WriteTx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<()> {
+/// Returns what is left of it, and whether that was closed before; `None` if it is not closed now.
+pub fn settle_open(
+    tx: &WriteTx<'_>,
+    gruppe: Gruppe,
+    role: Role,
+    place: PositionKey,
+) -> Result<Option<(Quantity, bool)>> {
     let statement = format!(
         "select o.fach, o.nr, o.menge from {OFFEN} where o.tenant_id = :tenant and o.kunde_id = :kunde
            and o.beleg_typ = :typ and o.artikel_id = :artikel and o.beleg_id = :beleg and o.position = :position"
@@ -351,25 +359,50 @@ pub fn settle_open(tx: &WriteTx<'_>, gruppe: Gruppe, role: Role, place: Position
     let rows: Vec<(i64, i64, Quantity)> =
         tx.all(&statement, of_position, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     if rows.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let name = column(role);
-    let met = format!(
-        "select 1 from lager_paar where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
-           and art <> 'mehr'"
-    );
-    let is_touched = tx.exists(&met, named_params! {":beleg": place.beleg, ":position": place.position})?;
     let gesamt = rows.iter().try_fold(Quantity::ZERO, |sum, (.., menge)| sum.plus(*menge))?;
+    let stage = stage(tx, role, place, gesamt)?;
+    let was_closed = rows.iter().all(|(fach, ..)| fach / 2 == Stage::Closed as i64);
     for (fach, nr, _) in rows {
         let update = "update lager_offen set fach = :neu, gesamt = :gesamt
             where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel
               and fach = :fach and beleg_id = :beleg and position = :position and nr = :nr
               and (fach <> :neu or gesamt <> :gesamt)";
-        let neu = compartment(fach % 2 == 1, is_touched);
+        let neu = compartment(fach % 2 == 1, stage);
         let own = named_params! {":neu": neu, ":gesamt": gesamt, ":fach": fach, ":nr": nr};
         tx.execute(update, &[of_position, own].concat())?;
     }
-    Ok(())
+    Ok((stage == Stage::Closed).then_some((gesamt, was_closed)))
+}
+
+/// How far the open goods of a position have come, `gesamt` of which is left: what an invoice that names its delivery
+/// leaves of it, up to 1 %, is closed (D38).
+fn stage(tx: &Tx<'_>, role: Role, place: PositionKey, gesamt: Quantity) -> Result<Stage> {
+    let (name, place_params) =
+        (column(role), named_params! {":beleg": place.beleg, ":position": place.position});
+    let met = format!(
+        "select 1 from lager_paar where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
+           and art <> 'mehr'"
+    );
+    if !tx.exists(&met, place_params)? {
+        return Ok(Stage::Untouched);
+    }
+    if role != Role::Delivery {
+        return Ok(Stage::Begun);
+    }
+    let closed = format!(
+        "select 1 from beleg_position d
+           cross join lager_paar l on l.tenant_id = d.tenant_id and l.lieferung_id = d.beleg_id
+             and l.lieferung_position = d.position and l.rechnung_id is not null
+           cross join beleg_position i on i.tenant_id = l.tenant_id and i.beleg_id = l.rechnung_id
+             and i.position = l.rechnung_position
+         where d.tenant_id = :tenant and d.beleg_id = :beleg and d.position = :position
+           and d.lager_menge >= :gesamt * 100 and {}",
+        position_names("i", "d")
+    );
+    let params = [place_params, named_params! {":gesamt": gesamt}].concat();
+    Ok(if tx.exists(&closed, &params)? { Stage::Closed } else { Stage::Begun })
 }
 
 /// Adds a portion; open goods of a position that moved together are merged again.
@@ -418,13 +451,13 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
     let merge = "update lager_offen set menge = menge + :menge, gesamt = gesamt + :menge
         where tenant_id = :tenant and kunde_id = :kunde and beleg_typ = :typ and artikel_id = :artikel
           and fach = :fach and beleg_id = :beleg and position = :position and nr = :nr and charge_id is :charge";
-    for is_touched in [false, true] {
+    for stage in Stage::ALL {
         let own = named_params! {
             ":menge": portion.menge,
             ":kunde": gruppe.kunde,
             ":typ": typ,
             ":artikel": gruppe.artikel,
-            ":fach": compartment(portion.named.is_some(), is_touched),
+            ":fach": compartment(portion.named.is_some(), stage),
             ":beleg": place.beleg,
             ":position": place.position,
             ":nr": nr,
@@ -452,7 +485,7 @@ pub fn insert_open(
             ":kunde_id": gruppe.kunde,
             ":beleg_typ": gruppe.typ(role),
             ":artikel_id": gruppe.artikel,
-            ":fach": compartment(portion.named.is_some(), portion.is_touched),
+            ":fach": compartment(portion.named.is_some(), portion.stage),
             ":beleg_id": place.beleg,
             ":position": place.position,
             ":nr": nr,

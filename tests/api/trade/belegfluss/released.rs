@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{position, sacks};
 use crate::harness::Server;
-use crate::trade::lager::{Mill, and, moves, sell};
+use crate::trade::lager::{Mill, and, buy, moves, sell};
 
 fn met(mill: &Mill<'_>, id: &str) -> Vec<String> {
     let shown = mill.get(id);
@@ -100,4 +100,32 @@ fn what_is_released_is_refused_neither_for_a_batch_that_is_empty_nor_for_one_tha
     assert_eq!((met(&mill, &guessed), met(&mill, &named.id())), (vec![], vec!["LS-2026-00001".to_owned()]));
     let own = mill.post("LS", sell(1, &charge));
     assert_eq!(own.status, 400, "who asks for goods himself is refused: {}", own.body);
+}
+
+/// EL 24,863 kg of a note; a final ER 24.86 t that names it: 3 kg are closed.
+#[test]
+fn what_an_invoice_leaves_of_a_delivery_up_to_one_percent_is_closed() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let delivery = mill.post("EL", buy(24_863, "A"));
+    let line = position(&delivery.body, 0);
+    let bill =
+        |menge: &str| mill.post("ER", json!({"bezug_position_id": line, "menge": menge, "einheit": "t"}));
+    let rest = |mill: &Mill<'_>| mill.get(&delivery.id())["positionen"][0]["offen"].clone();
+    let little = bill("24.6");
+    assert!(!little.hint_codes().contains(&"REST_GESCHLOSSEN".to_owned()), "1 % are 248.63 kg");
+    assert_eq!(rest(&mill), "263.000");
+    mill.storno(&little.id()).is(200);
+    let billed = bill("24.86");
+    let hint = billed.hints("REST_GESCHLOSSEN")["hinweise"].to_string();
+    assert!(hint.contains("EL-2026-00001, Position 1, sind 3.000 kg übrig"), "{hint}");
+    assert_eq!(rest(&mill), "0.000");
+    let other = mill.post("ER", json!({"artikelnr": "W", "menge": 5, "fremde_charge_nr": "A"}));
+    assert_eq!(moves(&other), ["5.000"], "the rest is met by nobody");
+    mill.storno(&other.id()).is(200);
+    let exactly = mill.post("ER", json!({"artikelnr": "W", "menge": 3, "fremde_charge_nr": "A"}));
+    assert_eq!(moves(&exactly), [""; 0], "but by exactly its quantity");
+    mill.storno(&exactly.id()).is(200);
+    mill.storno(&billed.id()).is(200);
+    assert_eq!(rest(&mill), "24863.000");
 }
