@@ -119,7 +119,7 @@ pub const CHECKS: &[Check] = &[
                  or l.rechnung_id = o.beleg_id and l.rechnung_position = o.position)) as getroffen
            from lager_offen o
            left join beleg_position d on d.tenant_id = o.tenant_id and d.beleg_id = o.beleg_id and d.position = o.position
-             and o.beleg_typ in ('LS', 'EL'))
+             and exists (select 1 from belegtyp t where t.typ = o.beleg_typ and t.lagerrolle = 'lieferung'))
          where gesamt <> summe or angebrochen <> getroffen or zu <> geschlossen",
     },
     Check {

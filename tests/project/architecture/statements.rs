@@ -23,6 +23,7 @@ const STATEMENTS: &[(&str, &str)] = &[
         "trade/belege/lager/search.rs",
         "it asks for goods in the order of an index, and holds all that is asked so",
     ),
+    ("trade/belege/lager/settle.rs", ALONE),
     ("trade/belege/create/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("trade/belege/out/nachweis.rs", TABLE),
     (

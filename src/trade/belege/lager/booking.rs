@@ -9,7 +9,7 @@ use super::change::{AffectedPositions, Gruppe, Movements, PairingFact, Rebooking
 use super::fefo::Fefo;
 use super::open::Unmet;
 use super::pairing_bound::PairingBound;
-use super::sql;
+use super::settle;
 use crate::master::artikel;
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::Result;
@@ -17,8 +17,8 @@ use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints, Refusals};
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{Bezug, Portion, PositionKey, Role, Search, SentPosition};
-use crate::trade::belege;
 use crate::trade::belege::model::{Beleg, BelegPosition};
+use crate::trade::belege::sql::number_and_type;
 
 pub struct Booking<'r> {
     pub tx: &'r WriteTx<'r>,
@@ -52,7 +52,7 @@ impl<'r> Booking<'r> {
     pub fn settle_open(&mut self) -> Result<()> {
         for (gruppe, role, place) in std::mem::take(&mut self.unsettled) {
             let key = (gruppe.artikel, place);
-            match sql::settle_open(self.tx, gruppe, role, place)? {
+            match settle::settle_open(self.tx, gruppe, role, place)? {
                 Some((rest, false)) => drop(self.closed.insert(key, rest)),
                 Some((_, true)) => {}
                 None => drop(self.closed.remove(&key)),
@@ -64,7 +64,7 @@ impl<'r> Booking<'r> {
     /// Says of which deliveries the rest was closed by this request (D38).
     pub fn hint_closed(&mut self) -> Result<()> {
         for ((artikel, place), rest) in std::mem::take(&mut self.closed) {
-            let (nummer, _) = belege::sql::number_and_type(self.tx, place.beleg)?;
+            let (nummer, _) = number_and_type(self.tx, place.beleg)?;
             let einheit = artikel::must_have(self.tx, artikel)?.einheit.clone().unwrap_or_default();
             let message = format!(
                 "Von {nummer}, Position {}, sind {rest} {einheit} übrig, höchstens 1 %; dieser Rest ist geschlossen.",

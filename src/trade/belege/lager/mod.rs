@@ -17,6 +17,7 @@ mod portions;
 mod receipt;
 mod record;
 mod search;
+mod settle;
 mod sql;
 
 pub use batch::{batch_missing, charge_for, complete_charge};
