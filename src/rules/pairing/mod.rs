@@ -31,6 +31,8 @@ pub struct SentPosition {
     /// date.
     pub states_batch: bool,
     pub bezug: Option<Bezug>,
+    /// Whether it names something that moves no goods: an order.
+    pub names_order: bool,
     pub reach: Reach,
 }
 
@@ -77,6 +79,8 @@ pub trait Store {
         target: &Target,
         charge: Option<Option<Uuid>>,
     ) -> Result<Option<Portion>, Self::Error>;
+    /// The positions of the other role that were made from the same order as a delivery or an invoice (D38).
+    fn of_same_order(&mut self, entry: &SentPosition) -> Result<Vec<Target>, Self::Error>;
     /// How much of a return waits for its credit, or the other way round.
     fn waits(&mut self, entry: &SentPosition) -> Result<Quantity, Self::Error>;
     /// What a return or a credit that names nothing took back of an invoice, and for which it waits for a position like
@@ -297,15 +301,12 @@ impl<S: Store> Pairing<S> {
         // The batch in which its goods lie or will lie; the outer `None` while that is unknown.
         let mut batch = own.moved_by.map(|_| own.charge);
         let whole = own.menge;
-        loop {
-            let Some(open) = self.next_open(entry, &search, course, &own, batch)? else {
-                if self.release(entry, search.bezug, None, own.menge)? { continue } else { break }
-            };
-            let menge = open.menge.min(own.menge);
-            self.store.take(&open, menge)?;
-            self.match_open(entry, Portion { menge, ..own.clone() }, &open, &mut batch)?;
-            own.menge = difference(own.menge, menge);
+        let of_order = if entry.names_order { self.store.of_same_order(entry)? } else { Vec::new() };
+        for target in of_order {
+            let search = Search { bezug: Some(target), reach: Reach::Any, ..search };
+            self.meet(entry, &search, course, &mut own, &mut batch)?;
         }
+        self.meet(entry, &search, course, &mut own, &mut batch)?;
         if own.menge.is_zero() {
             return Ok(());
         }
@@ -328,6 +329,26 @@ impl<S: Store> Pairing<S> {
             self.store.add(Portion { menge, named, ..own.clone() }.moved(entry.role, charge))?;
         }
         Ok(())
+    }
+
+    /// Matches a delivery or an invoice with what a search finds, as long as it finds anything.
+    fn meet(
+        &mut self,
+        entry: &SentPosition,
+        search: &Search,
+        course: &mut Course,
+        own: &mut Portion,
+        batch: &mut Option<Option<Uuid>>,
+    ) -> Result<(), S::Error> {
+        loop {
+            let Some(open) = self.next_open(entry, search, course, own, *batch)? else {
+                if self.release(entry, search.bezug, None, own.menge)? { continue } else { return Ok(()) }
+            };
+            let menge = open.menge.min(own.menge);
+            self.store.take(&open, menge)?;
+            self.match_open(entry, Portion { menge, ..own.clone() }, &open, batch)?;
+            own.menge = difference(own.menge, menge);
+        }
     }
 
     /// Releases what a proposal has taken of that which a position names, up to a quantity: it is there again, and whoever

@@ -31,6 +31,10 @@ impl Store for Shelf {
         Ok(None)
     }
 
+    fn of_same_order(&mut self, _: &SentPosition) -> Result<Vec<Target>, Infallible> {
+        Ok(Vec::new())
+    }
+
     fn waits(&mut self, _: &SentPosition) -> Result<Quantity, Infallible> {
         Ok(Quantity::ZERO)
     }
@@ -131,7 +135,15 @@ fn tell(story: &str) -> (Pairing<Shelf>, Vec<Uuid>) {
             };
             let place = PositionKey { beleg, position };
             let (named, reach) = (Named::default(), Reach::Any);
-            let entry = SentPosition { role, place, named, states_batch: false, bezug: None, reach };
+            let entry = SentPosition {
+                role,
+                place,
+                named,
+                states_batch: false,
+                bezug: None,
+                names_order: false,
+                reach,
+            };
             pairing.store.entries.insert(place, entry);
             pairing.enter(&entry, Quantity::whole(menge.abs())).unwrap();
         }

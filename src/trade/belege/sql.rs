@@ -294,6 +294,16 @@ pub fn position_names(who: &str, whom: &str) -> String {
     )
 }
 
+/// Whether a position of a delivery and one of an invoice were made from the same order, in SQL: they count as named.
+pub fn of_same_order(delivery: &str, invoice: &str) -> String {
+    format!(
+        "exists (select 1 from beleg_fluss f
+           join beleg_fluss g on g.tenant_id = f.tenant_id and g.beleg_id = {delivery}.beleg_id
+             and g.position_id = {delivery}.id and g.von_position_id = f.von_position_id
+           where f.tenant_id = {invoice}.tenant_id and f.beleg_id = {invoice}.beleg_id and f.position_id = {invoice}.id)"
+    )
+}
+
 fn select_lieferungen() -> String {
     format!(
         "with genannt as materialized (
@@ -308,7 +318,7 @@ fn select_lieferungen() -> String {
     select l.rechnung_position as position, d.beleg_nummer as beleg_nummer,
       coalesce(d.lieferdatum, d.beleg_datum) as datum, l.menge, p.einheit, p.ep_netto, p.rabatt_prozent,
       p.wiegung_id,
-      {} or {} or p.lager_menge = (select sum(x.menge) from lager_paar x where x.tenant_id = l.tenant_id
+      {} or {} or {} or p.lager_menge = (select sum(x.menge) from lager_paar x where x.tenant_id = l.tenant_id
           and x.rechnung_id = l.rechnung_id and x.rechnung_position = l.rechnung_position
           and x.lieferung_id = l.lieferung_id and x.lieferung_position = l.lieferung_position)
     from lager_paar l join beleg d on d.tenant_id = l.tenant_id and d.id = l.lieferung_id
@@ -327,7 +337,8 @@ fn select_lieferungen() -> String {
         and l.rechnung_position = p.position and l.lieferung_id is not null)
     order by position, datum, beleg_nummer",
         position_names("i", "p"),
-        position_names("p", "i")
+        position_names("p", "i"),
+        of_same_order("p", "i")
     )
 }
 

@@ -11,7 +11,9 @@ use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Quantity;
 use crate::trade::belege::model::Beleg;
-use crate::trade::belege::sql::{NamedPosition, named_positions, number_and_type, position_names};
+use crate::trade::belege::sql::{
+    NamedPosition, named_positions, number_and_type, of_same_order, position_names,
+};
 
 /// Returns the quantities of a document's positions, in its roles, that are paired in a way that leaves none of them for
 /// `next`.
@@ -198,6 +200,11 @@ impl Tie {
 
 /// Returns the positions that share goods with those of a document in its roles; oldest document first.
 pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>> {
+    // What an invoice and a delivery made of the same order share counts as named by the invoice.
+    let names = |who: &str, whom: &str, bills: bool| match bills {
+        true => format!("({} or {})", position_names(who, whom), of_same_order(whom, who)),
+        false => position_names(who, whom),
+    };
     let others = ["lieferung", "rechnung", "rueckgabe", "gutschrift"];
     let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (own, other)));
     let met = pairs.filter(|(own, other)| own != other).map(|(own, other)| {
@@ -214,8 +221,8 @@ pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>>
            cross join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.beleg and p.position = l.position
            cross join beleg_position o on o.tenant_id = :tenant and o.beleg_id = :beleg and o.position = l.eigene
          group by l.eigene, b.id, p.position order by l.eigene, b.id, p.position",
-        position_names("o", "p"),
-        position_names("p", "o"),
+        names("o", "p", own == ["rechnung", "gutschrift"]),
+        names("p", "o", own == ["lieferung", "rueckgabe"]),
         met.collect::<Vec<_>>().join(" union all ")
     );
     tx.all(&statement, named_params! {":beleg": beleg}, Tie::read)

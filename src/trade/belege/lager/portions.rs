@@ -70,9 +70,10 @@ impl Portions<'_, '_> {
         had: &[Uuid],
     ) -> Result<SentPosition> {
         let bezug = self.bezug(said)?;
+        let names_order = bezug.is_none() && said.bezug.is_some();
         let reach = if role.takes_back() || bezug.is_some() { Reach::Any } else { self.reach(said) };
         let named = Named::default();
-        let entry = SentPosition { role, place, named, states_batch: false, bezug, reach };
+        let entry = SentPosition { role, place, named, states_batch: false, bezug, names_order, reach };
         Ok(SentPosition { named: self.named(&entry, said, had)?, ..entry })
     }
 
@@ -228,6 +229,10 @@ impl Store for Portions<'_, '_> {
             false => search::proposed(self.booking.tx, self.gruppe, entry.named, target),
             true => search::taken_back(self.booking.tx, self.gruppe, entry, (target, charge)),
         }
+    }
+
+    fn of_same_order(&mut self, entry: &SentPosition) -> Result<Vec<Target>> {
+        search::of_same_order(self.booking.tx, self.gruppe, entry)
     }
 
     fn waits(&mut self, entry: &SentPosition) -> Result<Quantity> {

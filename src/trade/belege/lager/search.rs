@@ -15,7 +15,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{
     Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Stage, Target,
 };
-use crate::trade::belege::sql::position_names;
+use crate::trade::belege::sql::{of_same_order as same_order, position_names};
 
 /// Limits a search to a part of what it would find.
 #[derive(Debug, Clone, Copy, Default)]
@@ -222,7 +222,7 @@ pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> R
              and i.position = l.rechnung_position
            cross join beleg b on b.tenant_id = l.tenant_id and b.id = l.rechnung_id
          where l.tenant_id = :tenant and l.{role}_id = :beleg and (:position is null or l.{role}_position = :position)
-           and l.artikel_id = :artikel and l.art = 'paar' and not {} and not {}
+           and l.artikel_id = :artikel and l.art = 'paar' and not {} and not {} and not {}
            and (b.status = 'offen' or d.lager_menge > (select sum(x.menge) from lager_paar x
              where x.tenant_id = l.tenant_id and x.lieferung_id = l.lieferung_id
                and x.lieferung_position = l.lieferung_position and x.rechnung_id = l.rechnung_id
@@ -231,7 +231,8 @@ pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> R
          order by l.id desc limit 1",
         Portion::COLUMNS,
         position_names("d", "i"),
-        position_names("i", "d")
+        position_names("i", "d"),
+        same_order("d", "i")
     );
     let params = named_params! {
         ":beleg": target.beleg,
@@ -286,6 +287,31 @@ pub fn waits(tx: &Tx<'_>, entry: &SentPosition) -> Result<Quantity> {
     );
     let PositionKey { beleg, position } = entry.place;
     tx.one(&statement, named_params! {":beleg": beleg, ":position": position}, |row| row.get(0))
+}
+
+/// Returns the positions of a partner's deliveries, or invoices, that were made from the same order as an invoice, or a
+/// delivery; the oldest first.
+pub fn of_same_order(tx: &Tx<'_>, gruppe: Gruppe, entry: &SentPosition) -> Result<Vec<Target>> {
+    let role = if entry.role == Role::Delivery { Role::Invoice } else { Role::Delivery };
+    let statement = format!(
+        "select d.beleg_id, d.position from beleg_position p
+           cross join beleg_fluss f on f.tenant_id = p.tenant_id and f.beleg_id = p.beleg_id and f.position_id = p.id
+           cross join beleg_fluss g on g.tenant_id = f.tenant_id and g.von_beleg_id = f.von_beleg_id
+             and g.von_position_id = f.von_position_id
+           cross join beleg_position d on d.tenant_id = g.tenant_id and d.id = g.position_id and d.menge > 0
+             and d.lager_buchen = 1
+           cross join beleg b on b.tenant_id = d.tenant_id and b.id = d.beleg_id and b.kunde_id = :kunde
+             and b.beleg_typ = :typ and b.status <> 'storniert'
+         where p.tenant_id = :tenant and p.beleg_id = :beleg and p.position = :position
+         order by d.beleg_id, d.position limit {LOOKED_AT_MAX}"
+    );
+    let params = named_params! {
+        ":kunde": gruppe.kunde,
+        ":typ": gruppe.typ(role),
+        ":beleg": entry.place.beleg,
+        ":position": entry.place.position,
+    };
+    tx.all(&statement, params, |row| Ok(Target { role, beleg: row.get(0)?, position: Some(row.get(1)?) }))
 }
 
 /// Goods that are examined for a position that met none of them, at most.

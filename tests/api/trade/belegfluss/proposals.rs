@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::sacks;
+use super::{position, sacks};
 use crate::harness::{COMPLETE, Server};
 use crate::trade::ausfertigung::xml;
 use crate::trade::lager::{Mill, and};
@@ -73,4 +73,33 @@ fn an_invoice_prints_the_delivery_that_it_certainly_bills() {
     assert_eq!(printed(&exact.id()), [false, true]);
     assert_eq!(printed(&named.id()), [true, false]);
     assert_eq!(met(&mill.get(&exact.id())["positionen"][0])[0][1], "genannt", "what is printed stays");
+}
+
+/// Who names an order meets what was made from it before all else, whichever of the two comes first.
+#[test]
+fn what_was_made_from_the_same_order_is_met_first_and_counts_as_named() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let one = |typ: &str, menge: i64| mill.post(typ, sacks(&[(menge, json!({}))])).is(201).clone();
+    let order = one("AU", 100);
+    let of_order = json!({"bezug_position_id": position(&order, 0), "menge": 40});
+    for (first, second) in [("LS", "RE"), ("RE", "LS")] {
+        one(first, 40);
+        let made = mill.post(first, of_order.clone()).is(201).clone();
+        let late = mill.post(second, of_order.clone()).is(201).clone();
+        let ties = |body: &Value| mill.get(body["id"].as_str().unwrap())["positionen"][0].clone();
+        let (invoice, delivery) = if first == "LS" { (&late, &made) } else { (&made, &late) };
+        let before = &ties(invoice)["vorgaenger"];
+        let names: Vec<_> =
+            before.as_array().unwrap().iter().map(|tie| [&tie["beleg_nummer"], &tie["art"]]).collect();
+        let genannt = json!("genannt");
+        assert_eq!(
+            names,
+            [[&delivery["beleg_nummer"], &genannt], [&order["beleg_nummer"], &genannt]],
+            "{before}"
+        );
+        assert_eq!(late["lagerbewegungen"], json!([]));
+        let rest = one(second, 40);
+        assert_eq!(rest["lagerbewegungen"], json!([]), "the other one is still there");
+    }
 }
