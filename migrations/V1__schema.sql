@@ -1811,20 +1811,22 @@ create table lager_paar (
     when lieferung_id is null then 'mehr'          -- what an invoice says beyond the delivery that it names: nothing moved
     else 'paar' end)                               -- delivery and invoice have met
 ) strict;
+-- What is left of a delivery follows from its pairs. It is marked alone: the orders that it names are found from there.
 create trigger lager_paar_rest_neu after insert on lager_paar when new.lieferung_id is not null
-  begin update beleg set hat_rest = null where tenant_id = new.tenant_id and hat_rest is not null and id in (
-    select new.lieferung_id union all select f.von_beleg_id from beleg_fluss f
-    where f.tenant_id = new.tenant_id and f.beleg_id = new.lieferung_id); end;
+  begin update beleg set hat_rest = null
+    where tenant_id = new.tenant_id and id = new.lieferung_id and hat_rest is not null; end;
 create trigger lager_paar_rest_weg after delete on lager_paar when old.lieferung_id is not null
-  begin update beleg set hat_rest = null where tenant_id = old.tenant_id and hat_rest is not null and id in (
-    select old.lieferung_id union all select f.von_beleg_id from beleg_fluss f
-    where f.tenant_id = old.tenant_id and f.beleg_id = old.lieferung_id); end;
+  begin update beleg set hat_rest = null
+    where tenant_id = old.tenant_id and id = old.lieferung_id and hat_rest is not null; end;
 create trigger lager_paar_rest_anders after update on lager_paar
   when new.lieferung_id is not old.lieferung_id or new.rechnung_id is not old.rechnung_id
     or new.rueckgabe_id is not old.rueckgabe_id or new.menge <> old.menge
-  begin update beleg set hat_rest = null where tenant_id = new.tenant_id and hat_rest is not null and id in (
-    select new.lieferung_id union all select old.lieferung_id union all select f.von_beleg_id from beleg_fluss f
-    where f.tenant_id = new.tenant_id and f.beleg_id in (new.lieferung_id, old.lieferung_id)); end;
+  begin
+    update beleg set hat_rest = null
+      where tenant_id = old.tenant_id and id = old.lieferung_id and hat_rest is not null;
+    update beleg set hat_rest = null
+      where tenant_id = new.tenant_id and id = new.lieferung_id and hat_rest is not null;
+  end;
 -- The first pair that could be taken back; as in lager_offen, those that name a batch stand apart, and once more by the
 -- batch in which they lie.
 create index lager_paar_paare

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::named_params;
 use uuid::Uuid;
 
+use super::genannt::position_names;
 use super::model::{Beleg, BelegPosition};
-use super::sql::{find, named_positions, position_names};
+use super::sql::{find, named_positions};
 use crate::platform::db::record::record;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;

@@ -17,6 +17,7 @@ mod credited;
 mod eingabe;
 mod einlesen;
 mod fluss;
+mod genannt;
 mod handlers;
 mod lager;
 mod lifecycle;

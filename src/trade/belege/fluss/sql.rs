@@ -10,10 +10,9 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::fixed::Quantity;
+use crate::trade::belege::genannt::{of_same_order, position_names};
 use crate::trade::belege::model::Beleg;
-use crate::trade::belege::sql::{
-    NamedPosition, named_positions, number_and_type, of_same_order, position_names,
-};
+use crate::trade::belege::sql::{NamedPosition, named_positions, number_and_type};
 
 /// Returns the quantities of a document's positions, in its roles, that are paired in a way that leaves none of them for
 /// `next`.
@@ -146,10 +145,15 @@ pub fn invoiced(
     Ok(None)
 }
 
-/// Returns the documents of which the request changed what they are tied to: triggers have marked them.
+/// Returns the documents of which the request changed what they are tied to, which triggers have marked, and what those
+/// name: of an order is left what its deliveries leave.
 pub fn with_unclear_rest(tx: &Tx<'_>) -> Result<Vec<Uuid>> {
     let statement =
-        "select id from beleg indexed by beleg_rest_unklar where tenant_id = :tenant and hat_rest is null";
+        "select id from beleg indexed by beleg_rest_unklar where tenant_id = :tenant and hat_rest is null
+        union
+        select f.von_beleg_id from beleg b indexed by beleg_rest_unklar
+          cross join beleg_fluss f on f.tenant_id = b.tenant_id and f.beleg_id = b.id
+        where b.tenant_id = :tenant and b.hat_rest is null";
     tx.all(statement, &[], |row| row.get(0))
 }
 

@@ -15,7 +15,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{
     Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Stage, Target,
 };
-use crate::trade::belege::sql::{of_same_order as same_order, position_names};
+use crate::trade::belege::genannt::{of_same_order as same_order, position_names};
 
 /// Limits a search to a part of what it would find.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,7 +8,7 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{PositionKey, Role, Stage};
-use crate::trade::belege::sql::position_names;
+use crate::trade::belege::genannt::position_names;
 
 /// Puts the open goods of a position where they belong by what has been met of it by now, and notes how much is open.
 /// Returns what is left of it, and whether that was closed before; `None` if it is not closed now.
