@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::genannt::position_names;
 use super::model::{Beleg, BelegPosition};
-use super::sql::{find, named_positions};
+use super::sql::{Lieferung, find, named_positions};
 use crate::platform::db::record::record;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
@@ -111,6 +111,25 @@ impl Taken {
         let wide = i128::from(amount.units()) * i128::from(self.part.units());
         Ok(Money::from_wide(divide_rounded(wide, i128::from(self.menge.units())))?)
     }
+}
+
+/// Returns the parts of invoices that a credit takes back without naming them, at the price of the article.
+pub fn invoices_of(tx: &Tx<'_>, beleg: &Beleg, positions: &[BelegPosition]) -> Result<Vec<Lieferung>> {
+    let is_guessed = |position: &BelegPosition| {
+        position.menge.is_negative() && position.preis_des_artikels && position.bezug_beleg_id.is_none()
+    };
+    if !beleg.beleg_typ.ist_rechnung() || !positions.iter().any(is_guessed) {
+        return Ok(Vec::new());
+    }
+    let statement =
+        "select l.gutschrift_position, i.beleg_nummer, i.beleg_datum, l.menge, p.einheit, p.ep_netto,
+          p.rabatt_prozent, p.wiegung_id, 0
+        from lager_paar l
+          cross join beleg i on i.tenant_id = l.tenant_id and i.id = l.rechnung_id
+          cross join beleg_position p on p.tenant_id = l.tenant_id and p.beleg_id = l.rechnung_id
+            and p.position = l.rechnung_position
+        where l.tenant_id = :tenant and l.gutschrift_id = :id and l.rechnung_id is not null order by l.id";
+    tx.all(statement, named_params! {":id": beleg.id}, Lieferung::read)
 }
 
 /// Adds a hint for each position of an invoice of which credits take back more than was invoiced (D38): of those that the

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::named_params;
+use rusqlite::{Row, named_params};
 use uuid::Uuid;
 
 use super::eingabe::Auswahl;
@@ -329,7 +329,11 @@ fn select_lieferungen() -> String {
 /// referenced one, even if nothing of it is open any more. Returns count only for positions that take goods
 /// back.
 pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
-    tx.all(&select_lieferungen(), named_params! {":beleg": beleg}, |row| {
+    tx.all(&select_lieferungen(), named_params! {":beleg": beleg}, Lieferung::read)
+}
+
+impl Lieferung {
+    pub fn read(row: &Row<'_>) -> rusqlite::Result<Lieferung> {
         Ok(Lieferung {
             position: row.get(0)?,
             beleg_nummer: row.get(1)?,
@@ -341,7 +345,7 @@ pub fn lieferungen(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Lieferung>> {
             wiegung_id: row.get(7)?,
             is_certain: row.get(8)?,
         })
-    })
+    }
 }
 
 /// Returns the deliveries that an invoice certainly bills: those that its papers and its rates follow.

@@ -1,4 +1,4 @@
-//! Compares an invoice billed at the article's price with the price of its deliveries (D6).
+//! Compares what is billed or credited at the article's price with the price of its deliveries, or of its invoices (D6).
 
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Percent, Price};
@@ -6,16 +6,20 @@ use crate::rules::unit::Conversion;
 use crate::trade::belege::model::{BelegPosition, Source};
 use crate::trade::belege::sql::Lieferung;
 
-/// Adds hints for deliveries whose price differs from that of an invoice position billed at the article's
-/// price.
-pub fn hint_other_prices(positions: &[BelegPosition], lieferungen: &[Lieferung], hints: &mut Hints) {
+/// Adds hints for deliveries, or for invoices that are taken back, whose price differs from that of a position at the
+/// article's price.
+pub fn hint_other_prices(positions: &[BelegPosition], others: &[Lieferung], hints: &mut Hints) {
     for position in positions.iter().filter(|position| position.preis_des_artikels) {
-        let own = lieferungen.iter().filter(|lieferung| lieferung.position == position.position);
+        let own = others.iter().filter(|lieferung| lieferung.position == position.position);
         let mut others = own.filter(|lieferung| costs_otherwise(lieferung, position));
         let Some(first) = others.next() else { continue };
         let more = if others.next().is_some() { " (und weiteren)" } else { "" };
+        let (before, now) = match position.menge.is_negative() {
+            true => ("Berechnet wurde", "gutgeschrieben"),
+            false => ("Geliefert ist", "berechnet"),
+        };
         let message = format!(
-            "Geliefert ist mit {}{more} zu {}, berechnet wird der Preis des Artikels: {}. Gilt der von \
+            "{before} mit {}{more} zu {}, {now} wird der Preis des Artikels: {}. Gilt der von \
              damals, bitte ep_netto angeben, einen Rabatt in rabatt_prozent.",
             first.beleg_nummer,
             in_words(first.ep_netto, first.rabatt_prozent, first.einheit.as_deref()),

@@ -159,6 +159,7 @@ pub fn book(
         sql::update(tx, &beleg)?;
     }
     uebernahme::hint_other_tax(&positions, hints);
+    lieferpreis::hint_other_prices(&positions, &credited::invoices_of(tx, &beleg, &positions)?, hints);
     credited::hint_more_than_invoiced(tx, &beleg, &positions, withdrawn.is_some(), hints)?;
     fluss::add_ties(tx, &beleg, &mut positions, withdrawn.is_none() && !has_met)?;
     if has_met {

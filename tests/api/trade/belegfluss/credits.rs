@@ -83,3 +83,23 @@ fn an_invoice_is_not_cancelled_beside_a_credit_that_names_it_or_its_return() {
     mill.post("RE", sacks(&[(-4, json!({}))])).is(201);
     mill.storno(&other).is(200);
 }
+
+/// A credit that names nothing has the article's price: where what it takes back had another one, it says so.
+#[test]
+fn a_credit_at_the_price_of_the_article_says_what_was_invoiced() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let billed = invoice(&mill);
+    let guessed = mill.post("RE", sacks(&[(-1, json!({}))]));
+    let hint = guessed.hints("PREIS_ABWEICHEND")["hinweise"].to_string();
+    assert!(
+        hint.contains("Berechnet wurde mit RE-2026-00001 zu 10.0000 je Stk, gutgeschrieben wird"),
+        "{hint}"
+    );
+    let said = mill.post("RE", sacks(&[(-1, json!({"ep_netto": "3.00"}))]));
+    let named = mill.post("RE", sacks(&[(-1, json!({"bezug_beleg_id": billed.id()}))]));
+    for answer in [said, named] {
+        answer.is(201);
+        assert!(!answer.hint_codes().contains(&"PREIS_ABWEICHEND".to_owned()), "{}", answer.body);
+    }
+}
