@@ -160,6 +160,16 @@ pub fn hint_more_than_invoiced(
     Ok(())
 }
 
+/// Returns the invoices whose goods a return took back, or one position of it.
+pub fn invoices_of_return(tx: &Tx<'_>, returned: Uuid, position: Option<Uuid>) -> Result<Vec<Uuid>> {
+    let statement = "select distinct l.rechnung_id from lager_paar l
+        where l.tenant_id = :tenant and l.rueckgabe_id = :id and l.rechnung_id is not null
+          and (:position is null or l.rueckgabe_position =
+            (select p.position from beleg_position p where p.tenant_id = :tenant and p.id = :position))
+        order by l.rechnung_id";
+    tx.all(statement, named_params! {":id": returned, ":position": position}, |row| row.get(0))
+}
+
 /// Returns the invoices that a credit corrects by the returns which it names.
 fn invoices_of_returns(tx: &Tx<'_>, credit: Uuid) -> Result<Vec<Uuid>> {
     let statement = "select distinct l.rechnung_id from lager_paar l

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{position, sacks};
-use crate::harness::{Answer, Server};
+use crate::harness::{Answer, COMPLETE, Server};
+use crate::trade::ausfertigung::xml;
 use crate::trade::lager::{Mill, and};
 
 const CODE: &str = "GUTSCHRIFT_UEBER_RECHNUNG";
@@ -68,12 +69,22 @@ fn an_invoice_that_is_changed_to_less_than_was_credited_says_so() {
 #[test]
 fn an_invoice_is_not_cancelled_beside_a_credit_that_names_it_or_its_return() {
     let server = Server::start();
-    let mill = Mill::of(&server);
+    let mill = Mill::with(&server, "Mühle", COMPLETE);
+    let address =
+        json!({"strasse": "Am Anger 3", "plz": "86650", "ort": "Wemding", "email": "r@hof.example"});
+    mill.client.put(&format!("/api/v1/kunden/{}", mill.partner_id("Kd")), address).is(200);
     let delivery = mill.post("LS", sacks(&[(10, json!({}))]));
     let billed = mill.post("RE", json!({"bezug_position_id": position(&delivery.body, 0)}));
     let back = json!({"bezug_position_id": position(&delivery.body, 0), "menge": -4});
     let back = mill.post("LS", back);
     let credit = mill.post("RE", json!({"bezug_position_id": position(&back.body, 0)}));
+    assert!(!credit.hint_codes().contains(&"BEZUG_FEHLT".to_owned()), "{}", credit.body);
+    mill.finalise(&billed.id());
+    mill.finalise(&credit.id());
+    assert!(
+        xml(&mill.client, &credit.id())
+            .contains("<ram:IssuerAssignedID>RE-2026-00001</ram:IssuerAssignedID>")
+    );
     let refused = mill.storno(&billed.id());
     assert_eq!((refused.status, &refused.body["error"]), (400, &json!("BELEG_NICHT_STORNIERBAR")));
     assert!(refused.body.to_string().contains("RE-2026-00002"), "{}", refused.body);

@@ -1,11 +1,12 @@
-//! The invoices that a correction references (UStDV § 31 Abs. 5), by bezug_beleg_id of its positions.
+//! The invoices that a correction references (UStDV § 31 Abs. 5), by what its positions name: an invoice, or a return of
+//! invoiced goods (D38).
 
 use crate::papers::erechnung::Bezug;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::error::{HintCode, Hints};
 use crate::trade::belege::model::{Beleg, BelegPosition};
-use crate::trade::belege::sql;
+use crate::trade::belege::{credited, sql};
 
 /// Returns the invoices corrected by a negative invoice that is no storno, each once.
 pub fn berichtigt(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
@@ -18,15 +19,32 @@ pub fn vorausgegangen(tx: &Tx<'_>, beleg: &Beleg, positionen: &[BelegPosition]) 
     if goes_on { named(tx, positionen) } else { Ok(Vec::new()) }
 }
 
-/// Returns the invoices that positions reference, each once.
+/// Returns the invoices that positions reference, themselves or by a return, each once.
 fn named(tx: &Tx<'_>, positionen: &[BelegPosition]) -> Result<Vec<Bezug>> {
     let mut found: Vec<Bezug> = Vec::new();
-    for id in positionen.iter().filter_map(|position| position.bezug_beleg_id) {
-        let named = sql::find(tx, id)?.filter(|named| named.beleg_typ.ist_rechnung());
-        let bezug = named.map(|named| Bezug { datum: named.datum(), nummer: named.beleg_nummer });
-        found.extend(bezug.filter(|bezug| !found.contains(bezug)));
+    for position in positionen {
+        for named in invoices(tx, position)? {
+            let bezug = Bezug { datum: named.datum(), nummer: named.beleg_nummer };
+            if !found.contains(&bezug) {
+                found.push(bezug);
+            }
+        }
     }
     Ok(found)
+}
+
+fn invoices(tx: &Tx<'_>, position: &BelegPosition) -> Result<Vec<Beleg>> {
+    let Some(named) = position.bezug_beleg_id.map(|id| sql::find(tx, id)).transpose()?.flatten() else {
+        return Ok(Vec::new());
+    };
+    if named.beleg_typ.ist_rechnung() {
+        return Ok(vec![named]);
+    }
+    let mut invoices = Vec::new();
+    for id in credited::invoices_of_return(tx, named.id, position.bezug_position_id)? {
+        invoices.extend(sql::find(tx, id)?);
+    }
+    Ok(invoices)
 }
 
 fn corrects(beleg: &Beleg) -> bool {
