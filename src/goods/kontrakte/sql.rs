@@ -59,6 +59,13 @@ pub fn named_open(tx: &Tx<'_>, most: i64) -> Result<Vec<(Uuid, i64)>> {
 /// Open contracts of a partner that are looked at for an article, at most: of those with an end, and of those without.
 const OPEN_LOOKED_AT_MAX: i64 = 50;
 
+/// Whether a partner has a contract that is not settled.
+pub fn has_open(tx: &Tx<'_>, partner: Uuid) -> Result<bool> {
+    let statement = "select 1 from kontrakt indexed by kontrakt_partner_offen
+        where tenant_id = :tenant and partner_id = :partner and erledigt = 0";
+    tx.exists(statement, named_params! {":partner": partner})
+}
+
 /// Lists the open contracts of a partner with a position of an article that have not ended by a day, those ending first
 /// in front. Reads a bounded number of index rows, however many contracts there were.
 pub fn open_for(tx: &Tx<'_>, partner: Uuid, artikel: Uuid, day: Day) -> Result<Vec<Uuid>> {

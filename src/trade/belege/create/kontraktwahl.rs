@@ -77,7 +77,7 @@ pub fn hint_unnamed(
         position.kontrakt_id.is_none() && is_goods && position.artikel_id.is_some()
     };
     let unnamed: Vec<_> = positions.iter().filter(names_none).collect();
-    if unnamed.is_empty() || beleg.beleg_typ == BelegTyp::An {
+    if unnamed.is_empty() || beleg.beleg_typ == BelegTyp::An || !kontrakte::has_open(tx, beleg.kunde_id)? {
         return Ok(());
     }
     let counting = kontrakte::counting_by_counterpart(tx, beleg.id)?;
