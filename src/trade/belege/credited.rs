@@ -33,7 +33,7 @@ pub fn credits_of(tx: &Tx<'_>, invoice: &Beleg) -> Result<Vec<String>> {
            cross join beleg c on c.tenant_id = l.tenant_id and c.id = l.gutschrift_id
          where l.tenant_id = :tenant and l.rechnung_id = :id and {}
          order by 1 limit :most",
-        position_names("p", "r")
+        position_names!("p", "r")
     );
     let params = named_params! {
         ":id": invoice.id,

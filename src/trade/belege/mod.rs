@@ -31,6 +31,7 @@ pub use checks::CHECKS;
 pub use create::wareneingang::{Geliefert, bill, delivered, is_live, receive, tax_of_delivery};
 pub use eingabe::{Auswahl, NewBeleg, NewItem};
 pub use fluss::{is_left, left_for};
+pub(crate) use genannt::{of_same_order, position_names};
 pub use handlers::{found, with_positions};
 pub use lager::open_of;
 pub use lifecycle::abrechnung::update_receipts;

@@ -319,9 +319,9 @@ fn select_lieferungen() -> String {
       select 1 from lager_paar l where l.tenant_id = :tenant and l.rechnung_id = :beleg
         and l.rechnung_position = p.position and l.lieferung_id is not null)
     order by position, datum, beleg_nummer",
-        position_names("i", "p"),
-        position_names("p", "i"),
-        of_same_order("p", "i")
+        position_names!("i", "p"),
+        position_names!("p", "i"),
+        of_same_order!("p", "i")
     )
 }
 

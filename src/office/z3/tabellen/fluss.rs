@@ -2,6 +2,7 @@
 
 use super::super::tabelle::{Tabelle, ganz, id, menge, text};
 use super::namen::{artikelnummer, belegnummer};
+use crate::trade::belege::{of_same_order, position_names};
 
 /// Quantities that a position in one role of a pair shares with one in another, of a document of the hand-over, as a
 /// select.
@@ -25,19 +26,17 @@ macro_rules! geteilt {
     };
 }
 
-/// Whether one position names the other one, or its document.
+/// Whether one position, of this document, names the other one: its invoice, also where both were made of one order.
 macro_rules! nennt {
-    ($wer:literal, $wen:literal) => {
+    ($wer:literal, $beleg:literal, $wen:literal) => {
         concat!(
-            "coalesce(",
-            $wer,
-            ".bezug_beleg_id = ",
-            $wen,
-            ".beleg_id and coalesce(",
-            $wer,
-            ".bezug_position_id = ",
-            $wen,
-            ".id, 1), 0)"
+            "(",
+            position_names!($wer, $wen),
+            " or ",
+            $beleg,
+            ".rechnungsart is not null and ",
+            of_same_order!($wen, $wer),
+            ")"
         )
     };
 }
@@ -71,7 +70,7 @@ pub const BELEGFLUSS: Tabelle = Tabelle {
           union all
           select p.tenant_id, l.nach, l.nach_position, l.vor, l.vor_position, p.artikel_id, l.menge, case
             when ",
-        nennt!("p", "v"),
+        nennt!("p", "n", "v"),
         " then 'genannt'
             when n.rechnungsart is not null and n.status <> 'offen' and l.menge = abs(v.lager_menge) then 'genannt'
             when n.rechnungsart is null and b.status <> 'offen' and l.menge = abs(p.lager_menge) then 'genannt'
@@ -107,9 +106,9 @@ pub const BELEGFLUSS: Tabelle = Tabelle {
             cross join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.nach and p.position = l.nach_position
             cross join beleg_position v on v.tenant_id = :tenant and v.beleg_id = l.vor and v.position = l.vor_position
           where ",
-        nennt!("p", "v"),
+        nennt!("p", "n", "v"),
         " or not ",
-        nennt!("v", "p"),
+        nennt!("v", "b", "p"),
         " and (l.vor, l.vor_position) < (l.nach, l.nach_position)) s
         where s.tenant_id = :tenant order by s.nach, s.nach_position, s.vor, s.vor_position"
     ),

@@ -205,10 +205,10 @@ impl Tie {
 /// Returns the positions that share goods with those of a document in its roles; oldest document first.
 pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>> {
     // What an invoice and a delivery made of the same order share counts as named by the invoice.
-    let names = |who: &str, whom: &str, bills: bool| match bills {
-        true => format!("({} or {})", position_names(who, whom), of_same_order(whom, who)),
-        false => position_names(who, whom),
-    };
+    let [bills, delivers] =
+        [["rechnung", "gutschrift"], ["lieferung", "rueckgabe"]].map(|roles| own == roles);
+    let names = if bills { of_same_order!("p", "o") } else { "false" };
+    let is_named = if delivers { of_same_order!("o", "p") } else { "false" };
     let others = ["lieferung", "rechnung", "rueckgabe", "gutschrift"];
     let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (own, other)));
     let met = pairs.filter(|(own, other)| own != other).map(|(own, other)| {
@@ -219,14 +219,14 @@ pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>>
     });
     let statement = format!(
         "select l.eigene, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, sum(l.menge),
-           abs(p.lager_menge), {}, {}, 1
+           abs(p.lager_menge), {} or {names}, {} or {is_named}, 1
          from ({}) l
            cross join beleg b on b.tenant_id = :tenant and b.id = l.beleg
            cross join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.beleg and p.position = l.position
            cross join beleg_position o on o.tenant_id = :tenant and o.beleg_id = :beleg and o.position = l.eigene
          group by l.eigene, b.id, p.position order by l.eigene, b.id, p.position",
-        names("o", "p", own == ["rechnung", "gutschrift"]),
-        names("p", "o", own == ["lieferung", "rueckgabe"]),
+        position_names!("o", "p"),
+        position_names!("p", "o"),
         met.collect::<Vec<_>>().join(" union all ")
     );
     tx.all(&statement, named_params! {":beleg": beleg}, Tie::read)

@@ -35,7 +35,7 @@ use crate::platform::failure::Result;
 use crate::rules::document::Seite;
 use crate::rules::error::{Code, Hints, Refusal, Refusals};
 use crate::rules::fixed::{Quantity, sums};
-use crate::rules::pairing::{Pairing, created};
+use crate::rules::pairing::{Pairing, Stage, created};
 use booking::{Booking, moving, place, role};
 use change::{AffectedPositions, Gruppe, Movements};
 use fefo::Fefo;
@@ -87,16 +87,19 @@ pub fn rebook(tx: &WriteTx<'_>, change: Rebooking<'_>, hints: &mut Hints) -> Res
     Ok(rebooked)
 }
 
-/// Returns the unpaired quantity of each article of a document, in the article's unit.
+/// Returns the quantity of each article of a document for which a counterpart may come, in the article's unit: what is
+/// open and not closed (D38).
 pub fn open_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<BTreeMap<Uuid, Quantity>> {
     let positions = super::sql::positions(tx, beleg.id)?;
     let articles: BTreeSet<Uuid> = moving(&positions).map(|(_, (artikel, _))| artikel).collect();
-    let mut open = BTreeMap::new();
+    let [role, _] = change::roles(beleg.beleg_typ);
+    let mut open = Vec::new();
     for artikel in articles {
-        let menge = open_of_article(tx, beleg, artikel)?;
-        open.extend((!menge.is_zero()).then_some((artikel, menge)));
+        let portions = sql::open_portions_of(tx, beleg, artikel, role)?;
+        let portions = portions.into_iter().filter(|portion| portion.stage != Stage::Closed);
+        open.extend(portions.map(|portion| (artikel, portion.menge)));
     }
-    Ok(open)
+    Ok(sums(open)?)
 }
 
 /// Returns the unpaired quantity of an article of a document, in the article's unit.

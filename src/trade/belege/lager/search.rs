@@ -15,7 +15,7 @@ use crate::rules::fixed::Quantity;
 use crate::rules::pairing::{
     Named, Portion, PortionKind, PositionKey, Reach, Role, Search, SentPosition, Stage, Target,
 };
-use crate::trade::belege::genannt::{of_same_order as same_order, position_names};
+use crate::trade::belege::genannt::{of_same_order, position_names};
 
 /// Limits a search to a part of what it would find.
 #[derive(Debug, Clone, Copy, Default)]
@@ -230,9 +230,9 @@ pub fn proposed(tx: &Tx<'_>, gruppe: Gruppe, named: Named, target: &Target) -> R
            and (:name is null or l.genannt_id is null or l.genannt_id is :charge or l.genannt_id is :number)
          order by l.id desc limit 1",
         Portion::COLUMNS,
-        position_names("d", "i"),
-        position_names("i", "d"),
-        same_order("d", "i")
+        position_names!("d", "i"),
+        position_names!("i", "d"),
+        of_same_order!("d", "i")
     );
     let params = named_params! {
         ":beleg": target.beleg,

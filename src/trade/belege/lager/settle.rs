@@ -73,7 +73,7 @@ fn stage(tx: &Tx<'_>, role: Role, place: PositionKey, gesamt: Quantity) -> Resul
              and i.position = l.rechnung_position
          where d.tenant_id = :tenant and d.beleg_id = :beleg and d.position = :position
            and d.lager_menge >= :gesamt * 100 and {}",
-        position_names("i", "d")
+        position_names!("i", "d")
     );
     let params = [place_params, named_params! {":gesamt": gesamt}].concat();
     Ok(if tx.exists(&closed, &params)? { Stage::Closed } else { Stage::Begun })

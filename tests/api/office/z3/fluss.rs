@@ -46,13 +46,17 @@ fn the_flow_of_documents_is_that_which_they_show() {
     let sacks = |menge: i64| json!({"artikelnr": "S", "menge": menge});
     let of = |id: &str, menge: i64| json!({"artikelnr": "S", "menge": menge, "bezug_beleg_id": id});
     let order = post("AU", "2031-05-31", sacks(10));
+    let more = post("AU", "2031-05-31", sacks(20));
     let named = post("LS", "2031-06-01", of(&order, 10));
     let exact = post("RE", "2031-06-02", sacks(10));
     let delivery = post("LS", "2031-06-03", sacks(7));
     let guessed = post("RE", "2031-06-04", sacks(4));
     let back = post("LS", "2031-06-05", of(&delivery, -2));
     let credit = post("RE", "2031-06-06", of(&guessed, -1));
-    let ids = [&order, &named, &exact, &delivery, &guessed, &back, &credit].map(String::as_str);
+    let sent = post("LS", "2031-06-07", of(&more, 9));
+    let billed = post("RE", "2031-06-08", of(&more, 5));
+    let ids = [&order, &named, &exact, &delivery, &guessed, &back, &credit, &more, &sent, &billed];
+    let ids = ids.map(String::as_str);
     let file = made(&mill, "2031-06-01", "2031-06-30");
     file.check();
     let flow = file.table("belegfluss");
