@@ -195,3 +195,24 @@ fn moisture_and_besatz_without_their_basis_are_a_hint() {
         "the net quantity came with the row"
     );
 }
+
+/// D38: what a final invoice that names the EL leaves of it, up to 1 %, keeps its note from nothing.
+#[test]
+fn a_note_is_settled_by_an_invoice_that_names_its_delivery_and_leaves_little() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let el = delivered(&mill);
+    let line = mill.get(&el)["positionen"][0]["id"].clone();
+    let bill = |menge: i64| {
+        let item = json!({"bezug_position_id": line, "menge": menge, "einheit": "kg"});
+        mill.post("ER", item).id()
+    };
+    for (menge, expected) in [(989, "offen"), (990, "abgerechnet")] {
+        let billed = bill(menge);
+        mill.finalise(&billed);
+        assert_eq!(status(&mill), expected, "{menge} of 1,000");
+        mill.storno(&billed).is(200);
+        assert_eq!(status(&mill), "offen");
+    }
+    assert!(server.cli(&["check"]).status.success());
+}
