@@ -1571,7 +1571,8 @@ create table beleg_fluss (
   von_position_id blob not null,
   beleg_id        blob not null,               -- who names it
   position_id     blob not null,
-  menge           integer not null check (menge > 0), -- in the article's unit; without an article in that of what is named
+  -- In the article's unit; without an article in that of what is named. 0: a PUT of what is named left none of it.
+  menge           integer not null check (menge >= 0),
   primary key (tenant_id, beleg_id, position_id, von_position_id)
 ) strict, without rowid;
 create index beleg_fluss_von on beleg_fluss (tenant_id, von_beleg_id, von_position_id);
@@ -1800,6 +1801,9 @@ create table lager_paar (
   check (bewegt_von is null or iif(bewegt_von = 'lieferung', lieferung_id, rechnung_id) is not null),
   check (zurueck_von is null or iif(zurueck_von = 'rueckgabe', rueckgabe_id, gutschrift_id) is not null),
   check (art = case
+    when art = 'mehr_aufgehoben' and gutschrift_id is not null and rechnung_id is not null and lieferung_id is null
+        and rueckgabe_id is null and bewegt_von is null and zurueck_von is null and charge_id is null
+      then 'mehr_aufgehoben'                       -- a credit took back what an invoice says beyond its delivery
     when gutschrift_id is not null and rueckgabe_id is not null then 'erledigt'       -- return and credit have met
     when gutschrift_id is not null and rechnung_id is not null and zurueck_von is null
       then 'aufgehoben'                            -- a credit took back what a delivery covered: nothing moved

@@ -119,7 +119,7 @@ impl Model {
         let (pos, lot) = (back.giving.unwrap(), back.lot);
         let waits = |other: &Back, model: &Model| {
             other.giving.is_none()
-                && !matches!(other.hold, Hold::Uncovered(..))
+                && !matches!(other.hold, Hold::Uncovered(..) | Hold::Beyond(_))
                 && other.mover.is_some() == that_moved
                 && (!that_moved || lot == other.lot)
                 && other.credit.is_some_and(|credit| {
@@ -192,6 +192,7 @@ impl Model {
                     self.take_open(&mut back, false, lot, &mut Course::default());
                 }
                 self.uncover(&mut back);
+                self.take_excess(&mut back);
                 if !self.release_taken(credit, back.quantity, lot) {
                     break;
                 }
@@ -256,6 +257,24 @@ impl Model {
             let hold = Hold::Uncovered(pair.invoice);
             self.keep(Back { quantity: some, lot: pair.part.lot, hold, ..back.clone() });
         }
+    }
+
+    /// A credit takes back what the invoice that it names says beyond its delivery: nothing moves.
+    fn take_excess(&mut self, back: &mut Back) {
+        let credit = back.credit.unwrap();
+        let fits = |pos: &&Pos| {
+            self.named_by(credit) == Some(pos.document)
+                && self.agrees(credit, **pos, self.positions[*pos].name)
+                && !self.breaks(Broken::ExcessStays)
+        };
+        let invoices: Vec<Pos> = self.excess.keys().filter(fits).copied().rev().collect();
+        for pos in invoices {
+            let some = back.quantity.min(self.excess[&pos]);
+            *self.excess.get_mut(&pos).unwrap() -= some;
+            back.quantity -= some;
+            self.keep(Back { quantity: some, hold: Hold::Beyond(pos), ..back.clone() });
+        }
+        self.excess.retain(|_, quantity| *quantity > 0);
     }
 
     pub fn reopen(&mut self, pos: Pos, part: Part) {

@@ -4,7 +4,7 @@ use crate::stock::model::{Broken, Model, OPENING_STOCK};
 use crate::stock::notation::{self, Op};
 use crate::stock::story;
 
-const RULES: [Broken; 14] = [
+const RULES: [Broken; 15] = [
     Broken::PositiveFirst,
     Broken::NewestFirst,
     Broken::TouchedAlike,
@@ -19,6 +19,7 @@ const RULES: [Broken; 14] = [
     Broken::FirstSays,
     Broken::AllReached,
     Broken::FormerForgotten,
+    Broken::ExcessStays,
 ];
 
 /// The first step that differs in what it moved, refused or matched.

@@ -58,7 +58,7 @@ impl Model {
             let [delivery, invoice] = back.held();
             let moved = match back.hold {
                 Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Returned { mover: pos, .. } => Some(pos),
-                Hold::Uncovered(_) | Hold::Nothing => None,
+                Hold::Uncovered(_) | Hold::Beyond(_) | Hold::Nothing => None,
             };
             let positions = [delivery, invoice, back.giving, back.credit];
             add(positions, back.lot, [moved, back.mover], back.quantity);

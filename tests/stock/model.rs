@@ -69,7 +69,7 @@ impl Back {
     pub fn held(&self) -> [Option<Pos>; 2] {
         match self.hold {
             Hold::Lowered(pos, _) => [Some(pos), None],
-            Hold::Taken(pos, _) | Hold::Uncovered(pos) => [None, Some(pos)],
+            Hold::Taken(pos, _) | Hold::Uncovered(pos) | Hold::Beyond(pos) => [None, Some(pos)],
             Hold::Returned { delivery, invoice, .. } => [Some(delivery), Some(invoice)],
             Hold::Nothing => [None, None],
         }
@@ -95,6 +95,8 @@ pub enum Hold {
     Taken(Pos, u64),
     /// By a credit: a part of an invoice covered by a delivery.
     Uncovered(Pos),
+    /// By a credit: what an invoice says beyond the delivery that it names.
+    Beyond(Pos),
     /// By a return: a part that a delivery and an invoice share, and who moved it.
     Returned {
         delivery: Pos,
@@ -167,6 +169,8 @@ pub enum Broken {
     AllReached,
     /// Corrected numbers are forgotten.
     FormerForgotten,
+    /// A credit leaves what its invoice says beyond the delivery.
+    ExcessStays,
 }
 
 /// What each document moved, by article (tracked or not) and batch.
@@ -418,7 +422,7 @@ impl Model {
                 Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Returned { mover: pos, .. } => {
                     add(pos, back.lot, back.quantity);
                 }
-                Hold::Uncovered(_) | Hold::Nothing => {}
+                Hold::Uncovered(_) | Hold::Beyond(_) | Hold::Nothing => {}
             }
         }
         sums.retain(|_, sum| *sum != 0);

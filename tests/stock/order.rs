@@ -179,7 +179,7 @@ impl Model {
         let is_own = |back: &&Back| if returns { back.giving } else { back.credit } == Some(pos);
         let waits = |back: &&Back| {
             let other = if returns { back.credit } else { back.giving };
-            other.is_none() && !matches!(back.hold, Hold::Lowered(..))
+            other.is_none() && !matches!(back.hold, Hold::Lowered(..) | Hold::Beyond(_))
         };
         let mut quantity: i64 =
             self.backs.iter().filter(is_own).filter(waits).map(|back| back.quantity).sum();
@@ -221,7 +221,7 @@ impl Model {
                 Hold::Returned { delivery, invoice, mover, since } => {
                     self.pairs.push(Pair { delivery, invoice, mover, part: part(since) });
                 }
-                Hold::Nothing => {}
+                Hold::Beyond(_) | Hold::Nothing => {}
             }
         }
         let (giving, credit) = if of_return { (back.giving, None) } else { (None, back.credit) };

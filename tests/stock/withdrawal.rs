@@ -123,9 +123,8 @@ impl Model {
                     _ => hold,
                 }
             }
-            Hold::Lowered(pos, _) | Hold::Taken(pos, _) | Hold::Uncovered(pos) if is_gone(pos) => {
-                Hold::Nothing
-            }
+            Hold::Lowered(pos, _) | Hold::Taken(pos, _) if is_gone(pos) => Hold::Nothing,
+            Hold::Uncovered(pos) | Hold::Beyond(pos) if is_gone(pos) => Hold::Nothing,
             _ => hold,
         }
     }
@@ -143,6 +142,7 @@ impl Model {
         match back.hold {
             Hold::Nothing => {}
             Hold::Uncovered(..) if self.breaks(Broken::UncoveredStays) => {}
+            Hold::Beyond(pos) => *self.excess.entry(pos).or_default() += back.quantity,
             Hold::Lowered(pos, since) | Hold::Taken(pos, since) => self.release_part(pos, pos, part(since)),
             Hold::Uncovered(pos) => {
                 let since = self.tick();

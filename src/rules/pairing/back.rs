@@ -145,12 +145,29 @@ impl<S: Store> Pairing<S> {
             while let Some((pair, menge)) = self.take(&pairs, own)? {
                 self.credit_pair(entry, pair, menge)?;
             }
+            self.credit_excess(entry, own, invoices)?;
             if !self.release(entry, invoices.bezug, invoices.charge, own.menge)? {
                 return Ok(());
             }
             let returned = Search { charge: None, kind: PortionKind::InvoiceReturned, ..invoices };
             self.settle_returns(own, Some(returned))?;
         }
+    }
+
+    /// Takes back what the invoice that a credit names says beyond its delivery: nothing moves, and no return will come.
+    fn credit_excess(
+        &mut self,
+        entry: &SentPosition,
+        own: &mut Portion,
+        invoices: Search,
+    ) -> Result<(), S::Error> {
+        let excess = Search { charge: None, kind: PortionKind::Excess, ..invoices };
+        while excess.bezug.is_some()
+            && let Some((found, menge)) = self.take(&excess, own)?
+        {
+            self.store.add(Portion { menge, ..found }.with(Role::Credit, Some(entry.place)))?;
+        }
+        Ok(())
     }
 
     /// Credits a pair: its delivery, which now holds the movement, is open again, and nothing moves.

@@ -178,6 +178,7 @@ impl<S: Store> Pairing<S> {
                 let rest = self.without(&portion, &gone)?;
                 self.set_free(rest);
             }
+            [Role::Invoice] if portion.is_beyond => self.store.add(portion.with(Role::Credit, None))?,
             _ => left.into_iter().try_for_each(|(role, place)| self.set_one_free(&portion, role, place))?,
         }
         Ok(())
@@ -318,7 +319,7 @@ impl<S: Store> Pairing<S> {
         }
         // What an invoice says beyond the delivery that it names moves nothing.
         if search.bezug.is_some() && entry.role == Role::Invoice {
-            return self.store.add(own);
+            return self.store.add(Portion { is_beyond: true, ..own });
         }
         let parts = match batch {
             Some(charge) => vec![(charge, own.menge)],

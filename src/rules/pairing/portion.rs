@@ -62,6 +62,8 @@ pub enum PortionKind {
     Credited,
     /// What an invoice says beyond the delivery that it names: nothing moved.
     Excess,
+    /// A credit took that back: nothing moved, and nothing is open again.
+    ExcessCredited,
 }
 
 /// How far the open goods of a position have come, in the order in which they are met (D38).
@@ -102,6 +104,8 @@ pub struct Portion {
     pub whole: Quantity,
     pub moved_by: Option<Role>,
     pub returned_by: Option<Role>,
+    /// Whether its invoice says it beyond the delivery that it names: it moves nothing (D38).
+    pub is_beyond: bool,
 }
 
 impl Portion {
@@ -165,6 +169,7 @@ impl Portion {
         let has = |role| self.has(role);
         match (has(Role::Delivery), has(Role::Invoice), has(Role::Return), has(Role::Credit)) {
             (_, _, true, true) => PortionKind::Settled,
+            (_, true, false, true) if self.is_beyond => PortionKind::ExcessCredited,
             (_, true, false, true) if self.returned_by.is_none() => PortionKind::Credited,
             (_, _, false, true) => PortionKind::WaitingCredit,
             (_, true, true, false) => PortionKind::InvoiceReturned,
@@ -172,7 +177,7 @@ impl Portion {
             (false, false, true, false) => PortionKind::WaitingReturn,
             (true, true, false, false) => PortionKind::Pair,
             (true, false, false, false) => PortionKind::OpenDelivery,
-            (false, true, false, false) if self.moved_by.is_none() => PortionKind::Excess,
+            (false, true, false, false) if self.is_beyond => PortionKind::Excess,
             (false, _, false, false) => PortionKind::OpenInvoice,
         }
     }

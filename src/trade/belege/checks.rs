@@ -114,7 +114,7 @@ pub const CHECKS: &[Check] = &[
                where l.tenant_id = d.tenant_id and l.lieferung_id = d.beleg_id and l.lieferung_position = d.position
              ), 0) as geschlossen,
              sum(o.menge) over (partition by o.tenant_id, o.beleg_id, o.position) as summe,
-             exists (select 1 from lager_paar l where l.tenant_id = o.tenant_id and l.art <> 'mehr'
+             exists (select 1 from lager_paar l where l.tenant_id = o.tenant_id and l.art <> 'mehr' and l.art <> 'mehr_aufgehoben'
                and (l.lieferung_id = o.beleg_id and l.lieferung_position = o.position
                  or l.rechnung_id = o.beleg_id and l.rechnung_position = o.position)) as getroffen
            from lager_offen o

@@ -66,7 +66,7 @@ pub const BELEGFLUSS: Tabelle = Tabelle {
           from beleg_fluss f join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
             join beleg_position v on v.tenant_id = f.tenant_id and v.id = f.von_position_id
             join beleg b on b.tenant_id = f.tenant_id and b.id = f.von_beleg_id and b.status <> 'storniert'
-          where f.tenant_id = :tenant and f.beleg_id in (select g.id from z3_genannt g where g.art = 'beleg')
+          where f.tenant_id = :tenant and f.beleg_id in (select g.id from z3_genannt g where g.art = 'beleg') and f.menge > 0
           union all
           select p.tenant_id, l.nach, l.nach_position, l.vor, l.vor_position, p.artikel_id, l.menge, case
             when ",

@@ -34,7 +34,7 @@ pub fn left(
         (Lagerrolle::Lieferung, Next::Forward) => sql::closed(tx, beleg)?,
         _ => Vec::new(),
     };
-    let named = sql::named(tx, beleg.id, next, except)?;
+    let named = sql::named(tx, beleg.id, next, except)?.into_iter().map(|name| (name.named, name.menge));
     let taken = sums(paired.into_iter().chain(named).chain(closed))?;
     let rest = |position: &NamedPosition| {
         let taken = taken.get(&position.position).copied().unwrap_or_default();

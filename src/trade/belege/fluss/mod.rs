@@ -16,14 +16,15 @@ pub use left::{Left, allocated, left, take};
 pub use name::{Next, may_name};
 pub use rest::{has_rest, settle_rests};
 pub use sql::{invoiced, leads_to};
-pub use ties::{add_ties, is_left, left_for, with_positions};
+pub use ties::{add_ties, is_left, left_for, with_counterparts, with_positions};
 
 use super::model::{Beleg, BelegPosition};
-use super::sql::{NamedPosition, find, named_positions, positions};
+use super::sql::{NamedPosition, find, named_positions, number_and_type, positions};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::document::Lagerrolle;
 use crate::rules::error::{HintCode, Hints};
+use crate::rules::fixed::Quantity;
 
 /// A document that positions name, with its positions, and what is left of them for what these do with it.
 struct Named {
@@ -77,14 +78,54 @@ fn store_name(tx: &WriteTx<'_>, beleg: &Beleg, position: &BelegPosition, named: 
         }
     };
     let meant: Vec<_> = lines.iter().filter(is_meant).collect();
-    let menge = position.lager_menge.unwrap_or(position.menge).abs();
-    for (line, part) in allocated(&meant, left, menge)? {
+    for (line, part) in allocated(&meant, left, stock(position))? {
         take(left, line, part)?;
         if !part.is_zero() {
             sql::insert(tx, (of.id, line.id), (beleg.id, position.id), part)?;
         }
     }
     Ok(())
+}
+
+/// Takes from the youngest names what a position no longer has because a PUT lowered its quantity, with a hint for each
+/// (D38).
+pub fn shorten(
+    tx: &WriteTx<'_>,
+    beleg: &Beleg,
+    [before, after]: [&[BelegPosition]; 2],
+    hints: &mut Hints,
+) -> Result<()> {
+    let had = |position: &BelegPosition| before.iter().find(|before| before.id == position.id).map(stock);
+    let lowered: Vec<_> =
+        after.iter().filter(|position| had(position).is_some_and(|had| stock(position) < had)).collect();
+    for next in [Next::Forward, Next::Credit].into_iter().filter(|_| !lowered.is_empty()) {
+        let names = sql::named(tx, beleg.id, next, Uuid::nil())?;
+        for position in &lowered {
+            let own: Vec<_> = names.iter().filter(|name| name.named == position.position).collect();
+            let whole = own.iter().try_fold(Quantity::ZERO, |sum, name| sum.plus(name.menge))?;
+            let mut over = whole.minus(stock(position))?;
+            for name in own {
+                let part = name.menge.min(over);
+                if part <= Quantity::ZERO {
+                    break;
+                }
+                over = over.minus(part)?;
+                sql::shorten(tx, position.id, name.by, part)?;
+                let (nummer, _) = number_and_type(tx, name.by.0)?;
+                let message = format!(
+                    "{nummer} nennt {part} mehr, als Position {} noch hat; darum ist der Bezug gekürzt.",
+                    position.position
+                );
+                hints.add(HintCode::BezugGeloest, message);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The quantity of a position in the unit of its article, without its sign.
+fn stock(position: &BelegPosition) -> Quantity {
+    position.lager_menge.unwrap_or(position.menge).abs()
 }
 
 /// Sets names of other documents free after a document was written again, with a hint for each of these: those whose

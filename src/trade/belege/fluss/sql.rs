@@ -42,11 +42,20 @@ pub fn paired(
     })
 }
 
-/// Returns the quantities of a document's positions that are named for `next` without goods being paired over it. Of
-/// what was delivered from an order returns are deducted, and what a delivery of the order and its invoice share counts
-/// once.
-pub fn named(tx: &Tx<'_>, beleg: Uuid, next: Next, except: Uuid) -> Result<Vec<(i64, Quantity)>> {
-    let statement = "select v.position, f.menge
+/// What a position names of another, where no goods are paired over it.
+pub struct Name {
+    /// Number of the position that is named.
+    pub named: i64,
+    /// The document and the position that name it.
+    pub by: (Uuid, Uuid),
+    /// What counts of it: of what was delivered from an order returns are deducted, and what a delivery of the order and
+    /// its invoice share counts once.
+    pub menge: Quantity,
+}
+
+/// Returns what is named of a document's positions for `next`, the youngest name first.
+pub fn named(tx: &Tx<'_>, beleg: Uuid, next: Next, except: Uuid) -> Result<Vec<Name>> {
+    let statement = "select v.position, f.beleg_id, f.position_id, max(0, f.menge
           - coalesce((select sum(l.menge) from lager_paar l where l.tenant_id = f.tenant_id
               and l.lieferung_id = f.beleg_id and l.lieferung_position = p.position and l.rueckgabe_id is not null), 0)
           - coalesce((select sum(l.menge) from lager_paar l
@@ -54,13 +63,24 @@ pub fn named(tx: &Tx<'_>, beleg: Uuid, next: Next, except: Uuid) -> Result<Vec<(
                 and d.position = l.lieferung_position
               cross join beleg_fluss g on g.tenant_id = d.tenant_id and g.beleg_id = d.beleg_id and g.position_id = d.id
                 and g.von_position_id = f.von_position_id
-              where l.tenant_id = f.tenant_id and l.rechnung_id = f.beleg_id and l.rechnung_position = p.position), 0)
+              where l.tenant_id = f.tenant_id and l.rechnung_id = f.beleg_id and l.rechnung_position = p.position), 0))
         from beleg_fluss f
           cross join beleg_position v on v.tenant_id = f.tenant_id and v.id = f.von_position_id
           cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
-        where f.tenant_id = :tenant and f.von_beleg_id = :beleg and f.beleg_id <> :except and (p.menge < 0) = :back";
+        where f.tenant_id = :tenant and f.von_beleg_id = :beleg and f.beleg_id <> :except and (p.menge < 0) = :back
+        order by f.beleg_id desc, p.position desc";
     let params = named_params! {":beleg": beleg, ":except": except, ":back": next != Next::Forward};
-    tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+    tx.all(statement, params, |row| {
+        Ok(Name { named: row.get(0)?, by: (row.get(1)?, row.get(2)?), menge: row.get(3)? })
+    })
+}
+
+/// Takes a part of what a position names of another away; a name that lost all of it stays without a quantity.
+pub fn shorten(tx: &WriteTx<'_>, of: Uuid, (beleg, position): (Uuid, Uuid), part: Quantity) -> Result<()> {
+    let statement = "update beleg_fluss set menge = menge - :part
+        where tenant_id = :tenant and beleg_id = :beleg and position_id = :position and von_position_id = :of";
+    let params = named_params! {":beleg": beleg, ":position": position, ":of": of, ":part": part};
+    tx.execute(statement, params).map(drop)
 }
 
 /// Returns what is left of the positions of a delivery and closed, because the invoice that names them leaves no more.
@@ -242,7 +262,7 @@ pub fn named_with(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Tie>> {
           cross join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.position_id
           cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.von_position_id
           cross join beleg b on b.tenant_id = f.tenant_id and b.id = f.von_beleg_id and b.status <> 'storniert'
-        where f.tenant_id = :tenant and f.beleg_id = :beleg
+        where f.tenant_id = :tenant and f.beleg_id = :beleg and f.menge > 0
         union all
         select o.position, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, f.menge,
           abs(coalesce(p.lager_menge, p.menge)), 0, 1, 0
@@ -250,7 +270,7 @@ pub fn named_with(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Tie>> {
           cross join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.von_position_id
           cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id
           cross join beleg b on b.tenant_id = f.tenant_id and b.id = f.beleg_id
-        where f.tenant_id = :tenant and f.von_beleg_id = :beleg
+        where f.tenant_id = :tenant and f.von_beleg_id = :beleg and f.menge > 0
         order by 1, 2, 7";
     tx.all(statement, named_params! {":beleg": beleg}, Tie::read)
 }

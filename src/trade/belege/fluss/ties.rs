@@ -37,7 +37,7 @@ pub fn add_ties(
     for position in positions {
         let conversion = to_own_unit(tx, position)?;
         let own = ties.remove(&position.position).unwrap_or_default();
-        position.gegenbelege = Some(counterparts(beleg, position, &own));
+        position.gegenbelege = Some(counterparts(beleg, position, own.iter()));
         let (before, after): (Vec<_>, Vec<_>) = own.iter().partition(|tie| tie.is_before(beleg.id));
         let shown = |ties: Vec<&Tie>| {
             let shown = ties.into_iter().map(|tie| tie.shown(beleg, position, conversion));
@@ -77,6 +77,22 @@ pub fn left_for(
 pub fn with_positions(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
     let mut positionen = positions(tx, beleg.id)?;
     add_ties(tx, &beleg, &mut positionen, false)?;
+    with_neighbours(tx, beleg, positionen)
+}
+
+/// The same, but of the ties only what the positions have met: that is what a history keeps, for the others are those of
+/// today.
+pub fn with_counterparts(tx: &Tx<'_>, beleg: Beleg) -> Result<Beleg> {
+    let mut positionen = positions(tx, beleg.id)?;
+    let ties = paired_of(tx, &beleg)?;
+    for position in &mut positionen {
+        let own = ties.iter().filter(|tie| tie.own_position == position.position);
+        position.gegenbelege = Some(counterparts(&beleg, position, own));
+    }
+    with_neighbours(tx, beleg, positionen)
+}
+
+fn with_neighbours(tx: &Tx<'_>, beleg: Beleg, positionen: Vec<BelegPosition>) -> Result<Beleg> {
     let (vorgaenger, nachfolger) = (vorgaenger(tx, &beleg)?, Some(nachfolger(tx, beleg.id)?));
     Ok(Beleg { positionen: Some(positionen), vorgaenger, nachfolger, ..beleg })
 }
@@ -86,12 +102,15 @@ fn left_of(tx: &Tx<'_>, beleg: &Beleg, next: Next) -> Result<Left> {
 }
 
 fn ties_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<Tie>> {
-    let paired = match beleg.beleg_typ.lagerrolle() {
-        Lagerrolle::Keine => Vec::new(),
-        Lagerrolle::Lieferung => sql::paired_with(tx, beleg.id, ["lieferung", "rueckgabe"])?,
-        Lagerrolle::Rechnung => sql::paired_with(tx, beleg.id, ["rechnung", "gutschrift"])?,
-    };
-    Ok([paired, sql::named_with(tx, beleg.id)?].concat())
+    Ok([paired_of(tx, beleg)?, sql::named_with(tx, beleg.id)?].concat())
+}
+
+fn paired_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<Tie>> {
+    match beleg.beleg_typ.lagerrolle() {
+        Lagerrolle::Keine => Ok(Vec::new()),
+        Lagerrolle::Lieferung => sql::paired_with(tx, beleg.id, ["lieferung", "rueckgabe"]),
+        Lagerrolle::Rechnung => sql::paired_with(tx, beleg.id, ["rechnung", "gutschrift"]),
+    }
 }
 
 /// The conversion from the unit of its article to that of the position.
@@ -102,8 +121,11 @@ fn to_own_unit(tx: &Tx<'_>, position: &BelegPosition) -> Result<Conversion> {
     Ok(artikel::must_have(tx, id)?.conversion_from(position.einheit.as_deref())?.reversed())
 }
 
-fn counterparts(beleg: &Beleg, position: &BelegPosition, ties: &[Tie]) -> Vec<Gegenbeleg> {
-    let paired = ties.iter().filter(|tie| tie.is_paired);
+fn counterparts<'t>(
+    beleg: &Beleg,
+    position: &BelegPosition,
+    ties: impl Iterator<Item = &'t Tie>,
+) -> Vec<Gegenbeleg> {
     let counterpart = |tie: &Tie| Gegenbeleg {
         beleg_id: tie.beleg_id,
         beleg_nummer: tie.beleg_nummer.clone(),
@@ -113,7 +135,7 @@ fn counterparts(beleg: &Beleg, position: &BelegPosition, ties: &[Tie]) -> Vec<Ge
         menge: tie.menge,
         art: Some(tie.art(beleg, position)),
     };
-    paired.map(counterpart).collect()
+    ties.filter(|tie| tie.is_paired).map(counterpart).collect()
 }
 
 impl Tie {

@@ -73,26 +73,23 @@ impl Unmet {
         None
     }
 
-    pub fn store(self, tx: &WriteTx<'_>) -> Result<()> {
+    pub fn store(mut self, tx: &WriteTx<'_>) -> Result<()> {
         let mut last = None;
         let whole = sums(self.portions.iter().map(|(_, portion)| (portion.leading().1, portion.menge)))?;
-        for (gruppe, portion) in self.portions {
+        for (gruppe, portion) in &mut self.portions {
             let (role, place) = portion.leading();
             let (nr, stage) = match last {
                 Some((before, nr, stage)) if before == place => (nr + 1, stage),
-                _ if self.is_met => {
-                    let met = sql::last_nr(tx, gruppe, role, place)?;
-                    (
-                        met.map_or(0, |last| last + 1),
-                        if met.is_some() { Stage::Begun } else { Stage::Untouched },
-                    )
-                }
+                _ if self.is_met => match sql::last_nr(tx, *gruppe, role, place)? {
+                    Some(last) => (last + 1, Stage::Begun),
+                    None => (0, Stage::Untouched),
+                },
                 _ => (0, Stage::Untouched),
             };
             last = Some((place, nr, stage));
-            let gesamt = whole.get(&place).copied().unwrap_or_default();
-            sql::insert_open(tx, gruppe, &Portion { stage, ..portion }, nr, gesamt)?;
+            (portion.nr, portion.stage) = (Some(nr), stage);
+            portion.whole = whole.get(&place).copied().unwrap_or_default();
         }
-        Ok(())
+        sql::insert_open(tx, &self.portions)
     }
 }

@@ -283,7 +283,8 @@ pub fn waits(tx: &Tx<'_>, entry: &SentPosition) -> Result<Quantity> {
     };
     let statement = format!(
         "select coalesce(sum(menge), 0) from lager_paar where tenant_id = :tenant and {own}_id = :beleg
-           and {own}_position = :position and {other}_id is null and art <> 'zurueckgenommen'"
+           and {own}_position = :position and {other}_id is null and art <> 'zurueckgenommen'
+           and art <> 'mehr_aufgehoben'"
     );
     let PositionKey { beleg, position } = entry.place;
     tx.one(&statement, named_params! {":beleg": beleg, ":position": position}, |row| row.get(0))

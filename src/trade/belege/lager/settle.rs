@@ -3,7 +3,7 @@
 use rusqlite::named_params;
 
 use super::change::Gruppe;
-use super::sql::{OFFEN, column, compartment};
+use super::sql::{NOT_BEYOND, OFFEN, column, compartment};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::fixed::Quantity;
@@ -57,7 +57,7 @@ fn stage(tx: &Tx<'_>, role: Role, place: PositionKey, gesamt: Quantity) -> Resul
         (column(role), named_params! {":beleg": place.beleg, ":position": place.position});
     let met = format!(
         "select 1 from lager_paar where tenant_id = :tenant and {name}_id = :beleg and {name}_position = :position
-           and art <> 'mehr'"
+           and {NOT_BEYOND}"
     );
     if !tx.exists(&met, place_params)? {
         return Ok(Stage::Untouched);

@@ -25,6 +25,9 @@ pub fn column(role: Role) -> &'static str {
     }
 }
 
+/// What an invoice says beyond its delivery lies in no batch.
+pub const NOT_BEYOND: &str = "art <> 'mehr' and art <> 'mehr_aufgehoben'";
+
 /// Returns the name of a kind in the column `art`, and the role by whose position its portions are sorted.
 pub fn art(kind: PortionKind) -> (&'static str, Role) {
     match kind {
@@ -38,6 +41,7 @@ pub fn art(kind: PortionKind) -> (&'static str, Role) {
         PortionKind::Settled => ("erledigt", Role::Credit),
         PortionKind::Credited => ("aufgehoben", Role::Invoice),
         PortionKind::Excess => ("mehr", Role::Invoice),
+        PortionKind::ExcessCredited => ("mehr_aufgehoben", Role::Invoice),
     }
 }
 
@@ -65,6 +69,7 @@ columns! {
         named = "l.genannt_id",
         moved_by = "l.bewegt_von",
         returned_by = "l.zurueck_von",
+        is_beyond = "l.art = 'mehr' or l.art = 'mehr_aufgehoben'",
         stage = { Stage::Untouched },
         whole = { Quantity::ZERO },
         places = |lieferung_id, lieferung_position, rechnung_id, rechnung_position, rueckgabe_id, rueckgabe_position,
@@ -205,7 +210,7 @@ fn of_position<T: FromSql>(
 }
 
 pub fn batches_of(tx: &Tx<'_>, gruppe: Gruppe, role: Role, place: PositionKey) -> Result<Vec<Option<Uuid>>> {
-    of_position(tx, gruppe, role, place, "charge_id", "art <> 'mehr'")
+    of_position(tx, gruppe, role, place, "charge_id", NOT_BEYOND)
 }
 
 /// Returns the batches of goods that an invoice moved itself, whether paired with a delivery later or still
@@ -397,34 +402,27 @@ fn add_open(tx: &WriteTx<'_>, gruppe: Gruppe, portion: &Portion, nr: i64) -> Res
             return Ok(());
         }
     }
-    insert_open(tx, gruppe, portion, nr, portion.menge)
+    insert_open(tx, &[(gruppe, Portion { nr: Some(nr), whole: portion.menge, ..portion.clone() })])
 }
 
-/// Adds open goods of a position, of which `gesamt` is open in all.
-pub fn insert_open(
-    tx: &WriteTx<'_>,
-    gruppe: Gruppe,
-    portion: &Portion,
-    nr: i64,
-    gesamt: Quantity,
-) -> Result<()> {
-    let (role, place) = portion.leading();
-    tx.insert(
-        "lager_offen",
-        named_params! {
+/// Adds open goods.
+pub fn insert_open(tx: &WriteTx<'_>, portions: &[(Gruppe, Portion)]) -> Result<()> {
+    tx.insert_all("lager_offen", portions, |(gruppe, portion), store| {
+        let (role, place) = portion.leading();
+        store(named_params! {
             ":kunde_id": gruppe.kunde,
             ":beleg_typ": gruppe.typ(role),
             ":artikel_id": gruppe.artikel,
             ":fach": compartment(portion.named.is_some(), portion.stage),
             ":beleg_id": place.beleg,
             ":position": place.position,
-            ":nr": nr,
+            ":nr": portion.nr,
             ":charge_id": portion.charge,
             ":genannt_id": portion.named,
             ":menge": portion.menge,
-            ":gesamt": gesamt,
-        },
-    )
+            ":gesamt": portion.whole,
+        })
+    })
 }
 
 /// Whether a position that was just entered is paired with this document.

@@ -51,7 +51,11 @@ pub fn change(
     let new = uebernahme::with_predecessor(new, &positions);
     let groups_wait_for_rates = enters_again && new.steuergruppen.is_some();
     let new = if groups_wait_for_rates { new } else { with_sums(new, &positions, says_groups, &mut hints)? };
-    store(tx, &old, &new, enters_again, &mut hints)?;
+    sql::update(tx, &new)?;
+    if enters_again {
+        fluss::release(tx, &new, new.kunde_id != old.kunde_id, &mut hints)?;
+        fluss::shorten(tx, &new, [&old_positions, &positions], &mut hints)?;
+    }
     hint_paper(tx, &new, &positions, kunde, &mut hints)?;
     let (new, positionen, bewegungen) = if enters_again {
         let (source, withdrawn) = (Source::Items, Some((&old, &old_positions[..])));
@@ -66,15 +70,6 @@ pub fn change(
     }
     dates::hint_moved(tx, &old, &new, &positionen, &mut hints)?;
     Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
-}
-
-/// Stores the head of a document whose positions are stored, and sets names on it free that fit no more.
-fn store(tx: &WriteTx<'_>, old: &Beleg, new: &Beleg, enters_again: bool, hints: &mut Hints) -> Result<()> {
-    sql::update(tx, new)?;
-    match enters_again {
-        true => fluss::release(tx, new, new.kunde_id != old.kunde_id, hints),
-        false => Ok(()),
-    }
 }
 
 /// Returns a document whose goods do not move, with the existing pairs on its positions.

@@ -178,3 +178,31 @@ fn a_document_that_is_handed_over_loses_the_names_that_others_have_on_it() {
     let shown = mill.get(&ordered.id());
     assert_eq!(shown["positionen"][0]["vorgaenger"][0]["beleg_nummer"], "AU-2026-00001", "named again");
 }
+
+/// An order of 100 with deliveries of 60 and 40 is changed to 50: the younger delivery loses its name, the other one 10.
+#[test]
+fn below_what_is_named_the_youngest_names_lose() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let order = mill.post("AU", sack(100)).is(201).clone();
+    let of = |menge: i64| json!({"bezug_position_id": position(&order, 0), "menge": menge});
+    let deliveries = [mill.post("LS", of(60)).id(), mill.post("LS", of(40)).id()];
+    let id = order["id"].as_str().unwrap();
+    let ties = |menge: i64| {
+        let answer = mill.put(id, sack(menge));
+        let after = mill.get(id)["positionen"][0]["nachfolger"].clone();
+        let after = after.as_array().unwrap().iter();
+        let named: Vec<_> = after.map(|tie| tie["menge"].as_str().unwrap().to_owned()).collect();
+        (answer.hint_codes().iter().filter(|code| *code == "BEZUG_GELOEST").count(), named)
+    };
+    let shown = |menge: &[&str]| menge.iter().map(|menge| (*menge).to_owned()).collect::<Vec<_>>();
+    assert_eq!(ties(120), (0, shown(&["60.000", "40.000"])));
+    assert_eq!(ties(100), (0, shown(&["60.000", "40.000"])));
+    // What came back is ordered once more: of 60, 20 and 40 are out.
+    let back = json!({"bezug_position_id": mill.get(&deliveries[0])["positionen"][0]["id"], "menge": -40});
+    let back = mill.post("LS", back).id();
+    assert_eq!(ties(60), (0, shown(&["60.000", "40.000"])));
+    mill.storno(&back).is(200);
+    assert_eq!(ties(50), (2, shown(&["50.000"])));
+    assert_eq!(mill.get(&deliveries[1])["positionen"][0]["vorgaenger"], json!([]));
+}

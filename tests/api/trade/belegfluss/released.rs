@@ -83,6 +83,28 @@ fn an_invoice_moves_nothing_beyond_the_delivery_that_it_names() {
     assert_eq!(moves(&late), ["-2.000"]);
 }
 
+/// LS 24,863 kg, RE 24.87 t that names it, and a credit of all of the invoice.
+#[test]
+fn a_credit_takes_back_what_an_invoice_says_beyond_its_delivery() {
+    let server = Server::start();
+    let mill = Mill::of(&server);
+    let charge = mill.receive("A", 100_000);
+    let delivery = mill.post("LS", sell(24_863, &charge));
+    let tonnes = json!({"bezug_position_id": position(&delivery.body, 0), "menge": "24.87", "einheit": "t"});
+    let invoice = mill.post("RE", tonnes);
+    let shown = |id: &str, field: &str| mill.get(id)["positionen"][0][field].clone();
+    let credit = mill.post("RE", json!({"bezug_position_id": position(&invoice.body, 0)}));
+    assert_eq!(moves(&credit), [""; 0]);
+    assert_eq!(shown(&credit.id(), "menge"), "-24.870");
+    assert_eq!(shown(&credit.id(), "vorgaenger")[0]["menge"], "24.870");
+    assert_eq!([shown(&invoice.id(), "offen"), shown(&delivery.id(), "offen")], ["0.000", "24863.000"]);
+    assert_eq!(moves(&mill.storno(&credit.id())), [""; 0]);
+    assert_eq!([shown(&invoice.id(), "offen"), shown(&delivery.id(), "offen")], ["24.870", "0.000"]);
+    let mut taken_over = moves(&mill.storno(&delivery.id()));
+    taken_over.sort();
+    assert_eq!(taken_over, ["-24863.000", "24863.000"], "not what the invoice says beyond it");
+}
+
 /// What somebody else loses because it is named moves, whatever the settings say of who asks for it.
 #[test]
 fn what_is_released_is_refused_neither_for_a_batch_that_is_empty_nor_for_one_that_is_locked() {
