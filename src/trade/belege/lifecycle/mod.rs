@@ -44,12 +44,12 @@ pub fn finalise(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Bel
         BelegStatus::Offen => {}
     }
     dates::hint_contradicted(tx, &beleg, &sql::positions(tx, beleg.id)?, hints)?;
+    hint_doubtful(tx, &beleg, hints)?;
     finalise_new(tx, beleg, hints)
 }
 
-/// Makes a document final that was created just now, with the hints about its days.
+/// Makes a document final whose doubts were said just now, when it was created.
 pub fn finalise_new(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result<Beleg> {
-    hint_doubtful(tx, &beleg, hints)?;
     let beleg = ausfertigung::freeze(tx, beleg, hints)?;
     let beleg = move_to(tx, beleg, BelegStatus::Abgeschlossen, BelegAktion::Abschliessen, None)?;
     nachweis::keep(tx, Subject::Document(beleg.id))?;

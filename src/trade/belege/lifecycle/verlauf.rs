@@ -38,12 +38,7 @@ const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// Stores the current version of a document before a change.
 pub fn write(tx: &WriteTx<'_>, beleg: &Beleg, aktion: BelegAktion) -> Result<()> {
-    let mut beleg = fluss::with_positions(tx, beleg.clone())?;
-    // The history keeps what was met: ties by position are those of today.
-    for position in beleg.positionen.iter_mut().flatten() {
-        (position.vorgaenger, position.nachfolger, position.offen) = (None, None, None);
-    }
-    write_version(tx, &beleg, aktion)
+    write_version(tx, &fluss::with_counterparts(tx, beleg.clone())?, aktion)
 }
 
 /// Stores a version of a document that already has its positions.
