@@ -104,15 +104,15 @@ fn without_erechnung(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<
     }))
 }
 
-/// Gutschriften that the end of their day left open for somebody to check (D4).
+/// Invoices and Gutschriften that the end of their day left open for somebody to check (D4).
 fn waiting(request: &PageRequest, db: &Snapshot<'_>) -> Result<Option<Markup>> {
     let Some(auswahl) = belege::waiting(&db.tx)? else { return Ok(None) };
     let (found, count) = newest(db, &auswahl)?;
     Ok((!found.is_empty()).then(|| html! {
-        h2 { "Gutschriften zu prüfen" }
-        p { "Diese " (count) " Gutschriften an Lieferanten sind am Ende ihres Tages offen geblieben. Bitte \
-             Vereinbarung, Steuer und Angaben für die E-Rechnung prüfen und sie dann abschließen." }
-        (documents_of(request, "Offene Gutschriften, die neueste zuerst", &found).render())
+        h2 { "Rechnungen und Gutschriften zu prüfen" }
+        p { "Diese " (count) " Rechnungen an Kunden und Gutschriften an Lieferanten sind am Ende ihres Tages offen \
+             geblieben. Bitte Steuer, Vereinbarung und Angaben für die E-Rechnung prüfen und sie dann abschließen." }
+        (documents_of(request, "Offen geblieben, die neuesten zuerst", &found).render())
     }))
 }
 

@@ -23,7 +23,9 @@ pub use checks::{CHECKS, altered_datei, not_handed_over};
 pub use konten::{Gezeigt, enter, feld, missing_proposed, of_feld, proposal, shown};
 pub use model::{Datei, KontoSumme, KontoZeile, Monat, NewStapel, Stapel, StapelAngelegt};
 pub use sql::{InvoiceFilter, all, delete_konto, list as list_stapel, monate, newest, open_numbers};
-pub use stapel::{Entwurf, LOCKED_UNTIL, create, discard, found, listed, with_files, with_number, zip};
+pub use stapel::{
+    Entwurf, LOCKED_UNTIL, Vorjahr, create, discard, found, listed, with_files, with_number, zip,
+};
 pub use umsaetze::umsaetze;
 
 use crate::platform::db::tx::Tx;

@@ -173,6 +173,18 @@ pub fn open_numbers(tx: &Tx<'_>, von: Day, bis: Day) -> Result<Vec<String>> {
     tx.all(statement, named_params! {":von": von, ":bis": bis}, |row| row.get(0))
 }
 
+/// Returns date and number of the first final invoices of a period that are in no live batch.
+pub fn first_left_out(tx: &Tx<'_>, von: Day, bis: Day, most: usize) -> Result<Vec<(Day, String)>> {
+    let statement = format!(
+        "select b.beleg_datum, b.beleg_nummer from beleg b where b.tenant_id = :tenant
+           and b.rechnungsart is not null and b.ereignis_am is not null and b.beleg_datum between :von and :bis
+           and not exists (select 1 from datev_beleg d
+             where d.tenant_id = b.tenant_id and d.beleg_id = b.id and d.verworfen = 0)
+         order by b.beleg_datum, b.beleg_nummer limit {most}"
+    );
+    tx.all(&statement, named_params! {":von": von, ":bis": bis}, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Counts the final invoices of a period that are in no live batch, and returns the first of them.
 pub fn left_out(tx: &Tx<'_>, von: Day, bis: Day) -> Result<(i64, Option<String>)> {
     let statement = "select count(*), min(b.beleg_nummer) from beleg b

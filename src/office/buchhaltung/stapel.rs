@@ -91,6 +91,46 @@ struct Grundlage {
     newest: Option<(i64, Day)>,
     /// Documents that are still open in the period.
     offen: Vec<String>,
+    vorjahr: Option<Vorjahr>,
+}
+
+/// Final invoices from before the fiscal year of a batch that are in no live batch (D32).
+#[derive(Debug, PartialEq)]
+pub struct Vorjahr {
+    pub anzahl: i64,
+    /// Numbers of the first of them.
+    pub nummern: Vec<String>,
+    /// The last day of the fiscal year of the first: a batch up to this day contains it.
+    pub bis: Day,
+}
+
+impl Vorjahr {
+    /// Finds them before the fiscal year of a day.
+    pub fn of(tx: &Tx<'_>, day: Day) -> Result<Option<Vorjahr>> {
+        let einstellungen = tenants::load(tx)?;
+        let Some(von) = einstellungen.datev_ab else { return Ok(None) };
+        let beginn = einstellungen.datev_wj_beginn;
+        let bis = beginn.up_to(day).yesterday();
+        let first = sql::first_left_out(tx, von, bis, NAMED)?;
+        let Some((oldest, _)) = first.first() else { return Ok(None) };
+        let (anzahl, _) = sql::left_out(tx, von, bis)?;
+        let bis = beginn.up_to(*oldest).plus_months(12).yesterday();
+        Ok(Some(Vorjahr { anzahl, nummern: first.into_iter().map(|(_, nummer)| nummer).collect(), bis }))
+    }
+
+    fn hint(&self, hints: &mut Hints) {
+        let more = match usize::try_from(self.anzahl).unwrap_or_default().saturating_sub(self.nummern.len()) {
+            0 => String::new(),
+            more => format!(" und {more} weitere"),
+        };
+        let message = format!(
+            "Aus früheren Wirtschaftsjahren ist noch nicht übergeben: {}{more}. Bitte einen Stapel bis zum {} anlegen; \
+             in einem späteren sind diese Belege nicht.",
+            self.nummern.join(", "),
+            self.bis.german()
+        );
+        hints.add_field(HintCode::NachzueglerVorjahr, "bis", message);
+    }
 }
 
 /// A batch as computed from a snapshot, with nothing stored yet.
@@ -119,8 +159,9 @@ impl Entwurf {
         }
         let grundlage = Grundlage::of(tx, &zeitraum)?;
         let rechnungen = new_ones(tx, &zeitraum)?;
-        hint_open(&grundlage.offen, &wish, &mut hints)?;
+        hint_open(&grundlage.offen, &wish, zeitraum.wj_beginn, &mut hints)?;
         hint_late(grundlage.newest, &rechnungen, &mut hints);
+        grundlage.vorjahr.iter().for_each(|vorjahr| vorjahr.hint(&mut hints));
         let mut buchen = Buchen::new(tx)?;
         let mut buchungen = Vec::with_capacity(rechnungen.len());
         for rechnung in rechnungen {
@@ -183,6 +224,7 @@ impl Grundlage {
             nr: sql::next_nr(tx)?,
             newest: sql::newest(tx)?,
             offen: sql::open_numbers(tx, zeitraum.von, zeitraum.bis)?,
+            vorjahr: Vorjahr::of(tx, zeitraum.bis)?,
         })
     }
 }
@@ -220,13 +262,14 @@ fn new_ones(tx: &Tx<'_>, zeitraum: &Zeitraum) -> Result<Vec<Rechnung>> {
 }
 
 /// Adds a hint about documents in the period that are still open, or refuses them if `streng`.
-fn hint_open(offene: &[String], wish: &NewStapel, hints: &mut Hints) -> Result<()> {
+fn hint_open(offene: &[String], wish: &NewStapel, wj_beginn: Day, hints: &mut Hints) -> Result<()> {
     if offene.is_empty() {
         return Ok(());
     }
     let message = format!(
-        "Noch offen und nicht dabei: {}. Sie kommen mit dem nächsten Stapel, wenn sie abgeschlossen sind.",
-        listed(offene)
+        "Noch offen und nicht dabei: {}. Sind sie abgeschlossen, kommen sie mit einem Stapel bis spätestens zum {}.",
+        listed(offene),
+        wj_beginn.plus_months(12).yesterday().german()
     );
     refuse_if(wish.streng == Some(true), Code::OffeneBelege, "bis", message.as_str())?;
     hints.add(HintCode::OffeneBelege, message);
@@ -248,9 +291,11 @@ fn hint_late(newest: Option<(i64, Day)>, rechnungen: &[Rechnung], hints: &mut Hi
     }
 }
 
+/// Most numbers that a hint lists.
+const NAMED: usize = 20;
+
 /// Lists the first twenty numbers, and how many more there are.
 pub fn listed(numbers: &[String]) -> String {
-    const NAMED: usize = 20;
     let named = numbers.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match numbers.len().saturating_sub(NAMED) {
         0 => named,

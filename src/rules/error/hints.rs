@@ -102,6 +102,7 @@ choice! {
         Zahlungsfrist60Tage = "ZAHLUNGSFRIST_60_TAGE",
         OffeneBelege = "OFFENE_BELEGE",
         Nachzuegler = "NACHZUEGLER",
+        NachzueglerVorjahr = "NACHZUEGLER_VORJAHR",
         SteuerCent = "STEUER_CENT",
         BelegOhneBetrag = "BELEG_OHNE_BETRAG",
         BelegfeldGeaendert = "BELEGFELD_GEAENDERT",

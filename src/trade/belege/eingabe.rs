@@ -46,8 +46,8 @@ auswahl! {
         sortierung: Option<&'a str> = query.one_of("sortierung")?,
         /// Final without the mandatory e-invoice (D4).
         ohne_erechnung: bool = false,
-        /// Open Gutschriften created before this instant.
-        gutschrift_vor: Option<Instant> = None,
+        /// Open RE and Gutschriften created before this instant.
+        offen_seit: Option<Instant> = None,
         /// Final unsettled invoices, without cancelled and cancelling ones, in the order of their due dates.
         unbezahlt: bool = false,
         /// Of these, only those due on or before this day.

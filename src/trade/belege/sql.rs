@@ -110,9 +110,9 @@ fn filter_states<'a>(filter: &mut Filter<'a>, auswahl: &'a Auswahl<'_>) {
     if auswahl.ohne_erechnung {
         filter.and("b.erechnung_fehlt is not null and b.status = 'abgeschlossen'");
     }
-    let is_gutschrift =
-        "b.status = 'offen' and b.rechnungsart = 'gutschrift' and b.angelegt_am < :gutschrift_vor";
-    filter.when(is_gutschrift, ":gutschrift_vor", auswahl.gutschrift_vor);
+    let waits = "b.status = 'offen' and b.angelegt_am < :offen_seit
+        and (b.beleg_typ = 'RE' or b.rechnungsart = 'gutschrift')";
+    filter.when(waits, ":offen_seit", auswahl.offen_seit);
     if auswahl.unbezahlt {
         filter.and(
             "b.status = 'abgeschlossen' and b.rechnungsart is not null and b.storno_von_beleg_id is null",

@@ -140,7 +140,7 @@ fn weighings_that_stay_open_and_refused_requests_say_what_to_do() {
 }
 
 #[test]
-fn gutschriften_that_the_end_of_the_day_left_open_are_listed_while_it_would_finalise_them() {
+fn what_the_end_of_the_day_left_open_is_listed_while_it_would_finalise_it() {
     let mut server = Server::start_at("2026-07-09T10:00:00Z");
     let mill = server.company("Mühle");
     let items = json!([{"bezeichnung": "Weizen", "menge": 1, "ep_netto": 5, "mwst_satz": 7}]);
@@ -150,20 +150,36 @@ fn gutschriften_that_the_end_of_the_day_left_open_are_listed_while_it_would_fina
         mill.post("/api/v1/belege", body).id()
     };
     let (waits, of_supplier) = (id(true), id(false));
+    let abroad = json!([{"bezeichnung": "Weizen", "menge": 1, "ep_netto": 5, "mwst_satz": 0, "steuer_kategorie": "K"}]);
+    let sale =
+        mill.post("/api/v1/belege", json!({"beleg_typ": "RE", "kunden_id": partner, "items": abroad})).id();
     let listed = |server: &Server, name: &str| {
         let text = person(server, &[name]).get("/leitstand/f/1").is(200).text.clone();
-        let list = text.split("Gutschriften zu prüfen").nth(1);
+        let list = text.split("Rechnungen und Gutschriften zu prüfen").nth(1);
         list.map(|list| list.split("<h2>").next().unwrap().to_owned())
     };
     assert_eq!(listed(&server, "Paul"), None, "its day is not over");
     server.restart_at("2026-07-10T10:00:00Z");
     let list = listed(&server, "Anna").unwrap();
-    for words in ["Diese 1 Gutschriften", "Hof Silbersee", "ER-2026-00001", &format!("belege/{waits}")] {
+    let links = [&waits, &sale].map(|id| format!("belege/{id}"));
+    for words in [
+        "Diese 2 Rechnungen an Kunden und Gutschriften",
+        "Hof Silbersee",
+        "ER-2026-00001",
+        &links[0],
+        &links[1],
+    ] {
         assert!(list.contains(words), "{words}: {list}");
     }
     assert!(!list.contains(&of_supplier), "{list}");
-    server.set(&server.client(mill.tenant, mill.key.clone()), &[("abschluss_tagesende", "RE")]);
-    assert_eq!(listed(&server, "Eva"), None, "the company leaves them open");
+    let set = |kinds: &str| {
+        server.set(&server.client(mill.tenant, mill.key.clone()), &[("abschluss_tagesende", kinds)]);
+    };
+    set("RE");
+    let list = listed(&server, "Eva").unwrap();
+    assert!(list.contains(&sale) && !list.contains(&waits), "{list}");
+    set("LS");
+    assert_eq!(listed(&server, "Udo"), None, "the company leaves them open");
 }
 
 #[test]

@@ -1,16 +1,18 @@
-//! Hints on tax that is shown although none is due: whoever shows it owes it (UStG § 14c; D7).
+//! Hints on tax that is shown although none is due (whoever shows it owes it, UStG § 14c), or missing although it is due
+//! (D7).
 
 use crate::master::kunden::Kunde;
 use crate::master::{laender, steuersaetze};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
-use crate::rules::document::BelegTyp;
+use crate::rules::document::Seite;
 use crate::rules::error::{HintCode, Hints};
+use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::tax::{Gebiet, Steuerart, Steuerkategorie, is_flat_rate};
 use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 
-/// Adds hints for positions of an invoice or a Gutschrift whose tax, or lack of it, does not suit the
-/// partner.
+/// Adds hints for positions of an invoice whose tax, or lack of it, does not suit the partner. Of a supplier's own
+/// invoice only deliveries across a border are asked.
 pub fn hint_doubtful(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -18,21 +20,16 @@ pub fn hint_doubtful(
     positions: &[BelegPosition],
     hints: &mut Hints,
 ) -> Result<()> {
-    let is_gutschrift = beleg.is_written_for_supplier();
-    if !is_gutschrift && beleg.beleg_typ != BelegTyp::Re {
+    if !beleg.beleg_typ.ist_rechnung() {
         return Ok(());
     }
+    let is_gutschrift = beleg.is_written_for_supplier();
     let saetze = steuersaetze::all(tx)?;
-    let is_german = laender::gebiet(&kunde.staat) == Gebiet::Inland;
-    let leaves = |position: &BelegPosition| {
-        matches!(position.steuer_kategorie, Steuerkategorie::IgLieferung | Steuerkategorie::Ausfuhr)
-    };
     for position in positions {
         let satz = position.mwst_satz;
+        let abroad = doubt_abroad(beleg.beleg_typ.seite(), position.steuer_kategorie, kunde);
         let why = match kunde.steuerart {
-            _ if is_german && leaves(position) => {
-                "der Partner sitzt in Deutschland, die Position ist aber als Lieferung ins Ausland steuerfrei"
-            }
+            _ if let Some(why) = abroad => why,
             Some(Steuerart::Kleinunternehmer) if is_gutschrift && !satz.is_zero() => {
                 "der Lieferant ist Kleinunternehmer und weist keine Steuer aus"
             }
@@ -50,4 +47,32 @@ pub fn hint_doubtful(
         hints.add_field(HintCode::SteuerausweisPruefen, format!("{path}.mwst_satz"), message);
     }
     Ok(())
+}
+
+/// What speaks against a position being free of tax because its goods cross a border: within the EU that needs a VAT id
+/// of another member state (UStG § 6a (1) no. 4), whose country then is where they go to; an export leaves the EU
+/// (UStG § 6).
+fn doubt_abroad(seite: Seite, kategorie: Steuerkategorie, kunde: &Kunde) -> Option<&'static str> {
+    let gebiet = laender::gebiet(&kunde.staat);
+    let id_country = kunde.ust_id.as_deref().and_then(country_of_eu_ust_id);
+    let has_foreign_id = id_country.is_some_and(|country| country != "DE");
+    match (kategorie, gebiet) {
+        (Steuerkategorie::IgLieferung | Steuerkategorie::Ausfuhr, Gebiet::Inland) => Some(
+            "der Partner sitzt in Deutschland, die Position ist aber als Lieferung über die Grenze steuerfrei",
+        ),
+        (Steuerkategorie::IgLieferung, _) if !has_foreign_id => Some(match seite {
+            Seite::Verkauf => {
+                "eine innergemeinschaftliche Lieferung braucht eine gültig aufgebaute USt-IdNr. des Käufers aus einem \
+                 anderen EU-Land (für Nordirland mit XI); in alle anderen Länder ist es eine Ausfuhr (G)"
+            }
+            Seite::Einkauf => {
+                "ein innergemeinschaftlicher Erwerb kommt von einem Lieferanten mit USt-IdNr. aus einem anderen \
+                 EU-Land; hier fehlt sie oder ist falsch aufgebaut"
+            }
+        }),
+        (Steuerkategorie::Ausfuhr, Gebiet::Eu) => {
+            Some("die Position ist als Ausfuhr (G) steuerfrei, der Partner sitzt aber in der EU")
+        }
+        _ => None,
+    }
 }

@@ -3,12 +3,12 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::{finalise, try_to_finalise};
+use super::{finalise, hint_doubtful, try_to_finalise};
 use crate::master::tenants;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
-use crate::rules::document::Tagesabschluss;
+use crate::rules::document::{BelegTyp, Tagesabschluss};
 use crate::rules::error::{Code, HintCode, Hints};
 use crate::trade::belege::eingabe::Auswahl;
 use crate::trade::belege::model::Beleg;
@@ -30,7 +30,7 @@ pub struct ResumePosition(Option<(Instant, Uuid)>);
 
 /// Finalises some open documents, after `behind`, of the kinds that the company chose, whose day of creation
 /// in Berlin is over. Returns where to continue if there may be more. A document stays open if it lacks data
-/// for its e-invoice and the company requires one (D26), if its sheet is too long (D25), or if it is a
+/// for its e-invoice and the company requires one (D26), if its sheet is too long (D25), or if it is an RE or a
 /// Gutschrift that needs a person's review (D4).
 pub fn finalise_past_days(tx: &WriteTx<'_>, behind: ResumePosition) -> Result<Option<ResumePosition>> {
     let mut due = Vec::new();
@@ -52,22 +52,27 @@ pub fn finalise_past_days(tx: &WriteTx<'_>, behind: ResumePosition) -> Result<Op
     Ok(due.last().map(|last| ResumePosition(Some(*last))))
 }
 
-/// Whether finalising a Gutschrift would yield a hint that needs a person's review first.
+/// Whether finalising an RE or a Gutschrift would yield a hint that needs a person's review first.
 fn is_doubtful(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<bool> {
     if !beleg.is_written_for_supplier() {
-        return Ok(false);
+        let mut said = Hints::default();
+        if beleg.beleg_typ == BelegTyp::Re {
+            hint_doubtful(tx, beleg, &mut said)?;
+        }
+        return Ok(said.iter().any(|hint| hint.code == HintCode::SteuerausweisPruefen));
     }
     let said = try_to_finalise(tx, beleg.clone(), Hints::default())?.hinweise;
     Ok(said.iter().any(|hint| DOUBTS.contains(&hint.code)))
 }
 
-/// Selects the Gutschriften that are still open after their day and need a person's review (D4). `None` if
+/// Selects the RE and Gutschriften that are still open after their day and need a person's review (D4). `None` if
 /// the company leaves all of them open.
 pub fn waiting(tx: &Tx<'_>) -> Result<Option<Auswahl<'static>>> {
-    let chosen = tenants::load(tx)?.abschluss_tagesende.contains(&Tagesabschluss::Gs);
-    let (typ, _) = Tagesabschluss::Gs.typ_und_art();
-    let gutschrift_vor = Some(tx.today().begin_in_berlin());
-    Ok(chosen.then(|| Auswahl { typen: vec![typ.as_str()], gutschrift_vor, ..Auswahl::default() }))
+    let chosen = &tenants::load(tx)?.abschluss_tagesende;
+    let reviewed = [Tagesabschluss::Re, Tagesabschluss::Gs].into_iter().filter(|kind| chosen.contains(kind));
+    let typen: Vec<_> = reviewed.map(|kind| kind.typ_und_art().0.as_str()).collect();
+    let offen_seit = Some(tx.today().begin_in_berlin());
+    Ok((!typen.is_empty()).then(|| Auswahl { typen, offen_seit, ..Auswahl::default() }))
 }
 
 /// Returns the next open documents of a kind whose day is over, in order of creation.
