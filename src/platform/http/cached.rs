@@ -37,8 +37,12 @@ impl Reply {
 
 /// Returns the tag under which the client already has this answer, if it does.
 fn known_tag(call: &Call<'_>, etag: &str) -> Option<String> {
-    // A compressed answer has a tag of its own.
-    let opaque = |tag: &str| tag.trim_start_matches("W/").replace("-gzip\"", "\"");
+    // A compressed answer has a tag of its own, ours and that of a proxy.
+    let opaque = |tag: &str| {
+        let bare = tag.trim_start_matches("W/").trim_matches('"');
+        let encodings = ["-gzip", "-br", "-zstd"];
+        encodings.iter().find_map(|encoding| bare.strip_suffix(encoding)).unwrap_or(bare).to_owned()
+    };
     let mut tags = listed(&call.request.headers, "if-none-match");
     let known = tags.find(|tag| *tag == "*" || opaque(tag) == opaque(etag))?;
     Some(if known == "*" { etag } else { known }.to_owned())

@@ -192,7 +192,9 @@ impl IfMatch {
         let Some(IfMatch(tags)) = wanted else { return Ok(()) };
         let version = version.to_string();
         let matches = tags.split(',').map(str::trim).any(|tag| {
-            let quoted = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
+            // A proxy that compresses makes our tag a weak one, or adds its own word to it.
+            let strong = tag.strip_prefix("W/").unwrap_or(tag);
+            let quoted = strong.strip_prefix('"').and_then(|tag| tag.strip_suffix('"'));
             tag == "*" || quoted.is_some_and(|tag| tag.split('-').next() == Some(&version))
         });
         if matches {

@@ -54,6 +54,12 @@ impl Fault {
     /// Returns the sentence for the client; `rest` is the unread part of the body.
     fn sentence(self, body: &[u8], rest: &[u8]) -> String {
         match self {
+            Fault::Syntax if body.iter().all(u8::is_ascii_whitespace) => {
+                "Der Text ist leer; erwartet wird JSON.".to_owned()
+            }
+            Fault::Syntax if body.starts_with(b"\xef\xbb\xbf") => {
+                "Der Text beginnt mit einem BOM (EF BB BF). Bitte ohne senden.".to_owned()
+            }
             Fault::Syntax if std::str::from_utf8(body).is_ok() => {
                 let (line, column) = place(&body[..body.len() - rest.len()]);
                 format!("Der Text ist kein gültiges JSON (Zeile {line}, Spalte {column}).")

@@ -18,13 +18,30 @@ pub struct Request {
     pub peer: IpAddr,
     pub local: IpAddr,
     pub method: String,
-    /// The path as sent, without the query.
+    /// The path without the query; unreserved characters that were sent encoded are decoded.
     pub path: String,
     pub query: String,
     pub headers: HeaderMap,
     /// What is wrong with the request as HTTP, if anything.
     pub malformed: Option<Box<Refusal>>,
     pub body: Body,
+}
+
+/// Decodes unreserved characters: encoded or not, they are the same path (RFC 3986 6.2.2.2).
+pub fn unreserved(path: &str) -> String {
+    let Some((before, encoded)) = path.split_once('%') else { return path.to_owned() };
+    let mut decoded = before.to_owned();
+    for part in encoded.split('%') {
+        let byte = part.get(..2).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match byte.filter(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte)) {
+            Some(byte) => {
+                decoded.push(char::from(byte));
+                decoded.push_str(&part[2..]);
+            }
+            None => decoded.extend(["%", part]),
+        }
+    }
+    decoded
 }
 
 /// Returns the entries of a list header over all its lines (RFC 9110 5.6.1); lines that are not text are
@@ -105,4 +122,23 @@ impl Body {
 /// The refusal when there is no body because the connection ended early.
 pub fn incomplete() -> Box<Refusal> {
     Refusal::new(Code::AnfrageUngueltig, ("Die Anfrage ist unvollständig.", "Bitte wiederholen."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unreserved;
+
+    #[test]
+    fn only_unreserved_characters_are_decoded() {
+        for (sent, path) in [
+            ("/api/v1/kunden", "/api/v1/kunden"),
+            ("/api/v1/%6Bunden%2D%2e%5F%7E%39", "/api/v1/kunden-._~9"),
+            ("/a%2Fb%20c%25d", "/a%2Fb%20c%25d"),
+            ("/a%", "/a%"),
+            ("/a%6", "/a%6"),
+            ("/a%zz%+1%6Bx", "/a%zz%+1kx"),
+        ] {
+            assert_eq!(unreserved(sent), path);
+        }
+    }
 }

@@ -44,7 +44,12 @@ impl Router {
     pub fn methods(&self, path: &[&str]) -> Vec<&'static str> {
         let Some(first) = self.first(path) else { return Vec::new() };
         let of_path = self.0[first..].iter().filter(|entry| entry.first == first);
-        of_path.map(|entry| entry.route.method.as_str()).collect()
+        // Whoever may GET may ask for the head alone (RFC 9110 9.3.2).
+        let names = |entry: &RouterEntry| match entry.route.method {
+            Method::Get => vec!["GET", "HEAD"],
+            other => vec![other.as_str()],
+        };
+        of_path.flat_map(names).collect()
     }
 
     /// Returns the ids in a path that matches a route. A segment that is no UUID becomes `None`, and later

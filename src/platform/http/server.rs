@@ -36,7 +36,7 @@ use super::message::{Content, malformed, response};
 use super::paced::Paced;
 use super::plain;
 use super::reply::Reply;
-use super::request::{Body, Request};
+use super::request::{Body, Request, unreserved};
 use super::socket::Socket;
 use crate::platform::db::{Clock, log};
 
@@ -214,7 +214,7 @@ impl<A: Answering> Serving<A> {
             peer: context.peer,
             local: context.local,
             method: head.method.as_str().to_owned(),
-            path: head.uri.path().to_owned(),
+            path: unreserved(head.uri.path()),
             query: head.uri.query().unwrap_or_default().to_owned(),
             headers: head.headers,
             malformed,

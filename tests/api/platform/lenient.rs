@@ -10,7 +10,7 @@ fn a_word_of_the_table_is_no_id() {
     let mill = server.company("Mühle");
     let put = mill.put("/api/v1/chargen/verfuegbar", json!({"herkunftsland": "DE"}));
     put.refused(405, "METHODE_NICHT_ERLAUBT");
-    assert_eq!(put.headers["allow"], "GET");
+    assert_eq!(put.headers["allow"], "GET, HEAD");
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn one_slash_at_the_end_of_a_path_is_as_none() {
     mill.put(&format!("{path}/"), json!({"ort": "Ulm"})).is(200);
     let wrong_method = mill.send("DELETE", "/api/v1/kunden/", &[], None);
     wrong_method.refused(405, "METHODE_NICHT_ERLAUBT");
-    assert_eq!(wrong_method.headers["allow"], "GET, POST");
+    assert_eq!(wrong_method.headers["allow"], "GET, HEAD, POST");
     for path in ["/api/v1/kunden//", "/api/v1//kunden", "/api/v1/nichts/"] {
         mill.get(path).refused(404, "NICHT_GEFUNDEN");
     }
@@ -34,6 +34,27 @@ fn one_slash_at_the_end_of_a_path_is_as_none() {
         mill.send("POST", path, &[("Idempotency-Key", "a")], Some(br#"{"name": "Gut"}"#)).is(201).clone()
     };
     assert_eq!(send("/api/v1/kunden"), send("/api/v1/kunden/"));
+}
+
+/// Unreserved characters are the same encoded or not (RFC 3986 6.2.2.2), others are not.
+#[test]
+fn a_path_may_be_encoded_where_it_need_not_be() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    let id = mill.post("/api/v1/%6Bunden", json!({"name": "Hof"})).id();
+    mill.get(&format!("/api/v1/kunden/{}", id.replace('-', "%2D"))).is(200);
+    mill.get("/api/v1%2Fkunden").refused(404, "NICHT_GEFUNDEN");
+}
+
+#[test]
+fn a_body_that_is_empty_or_begins_with_a_bom_is_named_as_such() {
+    let server = Server::start();
+    let mill = server.company("Mühle");
+    for (body, words) in [(&b""[..], "leer"), (b" \r\n", "leer"), (b"\xef\xbb\xbf{}", "BOM")] {
+        let answer = mill.send("POST", "/api/v1/kunden", &[], Some(body));
+        let message = answer.refused(400, "UNGUELTIGES_JSON")["message"].to_string();
+        assert!(message.contains(words), "{message}");
+    }
 }
 
 #[test]
