@@ -1,10 +1,11 @@
 //! Controls: do stories detect a broken rule? And is the model itself sound?
 
+use crate::stock::both::EXCESS;
 use crate::stock::model::{Broken, Model, OPENING_STOCK};
 use crate::stock::notation::{self, Op};
 use crate::stock::story;
 
-const RULES: [Broken; 15] = [
+const RULES: [Broken; 14] = [
     Broken::PositiveFirst,
     Broken::NewestFirst,
     Broken::TouchedAlike,
@@ -19,7 +20,6 @@ const RULES: [Broken; 15] = [
     Broken::FirstSays,
     Broken::AllReached,
     Broken::FormerForgotten,
-    Broken::ExcessStays,
 ];
 
 /// The first step that differs in what it moved, refused or matched.
@@ -41,6 +41,13 @@ fn each_broken_rule_is_found_within_two_hundred_steps() {
         let found = [7, 8, 9].into_iter().find_map(|seed| differs_at(rule, &story::write(seed, 200)));
         assert!(found.is_some_and(|step| step < 200), "{rule:?}: {found:?}");
     }
+}
+
+/// Chance seldom lets an invoice say more than its delivery and a credit take that back.
+#[test]
+fn a_credit_that_leaves_what_is_beyond_a_delivery_is_found_by_the_story_of_it() {
+    let story: Vec<_> = EXCESS.split(';').map(|op| notation::op(op.trim(), 0)).collect();
+    assert!(differs_at(Broken::ExcessStays, &story).is_some());
 }
 
 #[test]

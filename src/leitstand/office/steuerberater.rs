@@ -51,7 +51,6 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let previous = einstellungen.datev_wj_beginn.up_to(begin.yesterday());
     let end = Day::in_month(today.year(), today.month(), 31);
     let monate = buchhaltung::monate(&db.tx, previous, end, einstellungen.datev_ab)?;
-    let vorjahr = buchhaltung::Vorjahr::of(&db.tx, today)?;
     let found = buchhaltung::list_stapel(&db.tx, lists::page_of(request))?;
     let here = request.of_firma("steuerberater");
     let body = html! {
@@ -67,16 +66,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             "."
         }
         (months(&monate, today, missing.is_empty() && request.may_change()))
-        @if let Some(vorjahr) = vorjahr { div.refused {
-            p {
-                "Aus früheren Wirtschaftsjahren ist noch nicht übergeben: " (vorjahr.nummern.join(", "))
-                @if vorjahr.anzahl > vorjahr.nummern.len() as i64 { " und weitere" }
-                "."
-            }
-            @if request.may_change() {
-                p.actions { a.button href=(format!("?bis={}#neu", vorjahr.bis)) { "Stapel bis " (vorjahr.bis.german()) } }
-            }
-        } }
+        @if let Some(vorjahr) = buchhaltung::Vorjahr::of(&db.tx, today)? { (left_behind(request, &vorjahr)) }
         @if missing.is_empty() && request.may_change() {
             h2 id="neu" { "Neuer Stapel" }
             (new_form(request, &bis))
@@ -88,6 +78,19 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (pager(request, &here, found.count))
     };
     Ok(frame::page(request, "Steuerberater", body))
+}
+
+fn left_behind(request: &PageRequest, vorjahr: &buchhaltung::Vorjahr) -> Markup {
+    html! { div.refused {
+        p {
+            "Aus früheren Wirtschaftsjahren ist noch nicht übergeben: " (vorjahr.nummern.join(", "))
+            @if vorjahr.anzahl > vorjahr.nummern.len() as i64 { " und weitere" }
+            "."
+        }
+        @if request.may_change() {
+            p.actions { a.button href=(format!("?bis={}#neu", vorjahr.bis)) { "Stapel bis " (vorjahr.bis.german()) } }
+        }
+    } }
 }
 
 /// The settings that the tax adviser must still name: name and label.

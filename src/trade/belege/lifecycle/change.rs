@@ -43,18 +43,14 @@ pub fn change(
     let has_new_items = said.is_some();
     let enters_again = has_new_items || new.kunde_id != old.kunde_id;
     keep_version(tx, &old, &new, enters_again, &mut hints)?;
-    let positions = match said {
-        Some(said) => new_positions(tx, &new, kunde, said, einstellungen, &mut hints)?,
-        None if enters_again => handed_over(tx, &new, kunde, &old_positions, einstellungen, &mut hints)?,
-        None => old_positions.clone(),
-    };
+    let kept = (&old_positions[..], enters_again);
+    let positions = positions_after(tx, &new, kunde, said, kept, einstellungen, &mut hints)?;
     let new = uebernahme::with_predecessor(new, &positions);
     let groups_wait_for_rates = enters_again && new.steuergruppen.is_some();
     let new = if groups_wait_for_rates { new } else { with_sums(new, &positions, says_groups, &mut hints)? };
     sql::update(tx, &new)?;
     if enters_again {
-        fluss::release(tx, &new, new.kunde_id != old.kunde_id, &mut hints)?;
-        fluss::shorten(tx, &new, [&old_positions, &positions], &mut hints)?;
+        set_names_free(tx, (&old, &old_positions), (&new, &positions), &mut hints)?;
     }
     hint_paper(tx, &new, &positions, kunde, &mut hints)?;
     let (new, positionen, bewegungen) = if enters_again {
@@ -70,6 +66,18 @@ pub fn change(
     }
     dates::hint_moved(tx, &old, &new, &positionen, &mut hints)?;
     Ok(confirmation(Beleg { positionen: Some(positionen), ..new }, bewegungen, hints))
+}
+
+/// Sets names on a document free that fit no more: of positions that are gone, of another partner, beyond a quantity that
+/// is smaller now.
+fn set_names_free(
+    tx: &WriteTx<'_>,
+    (old, before): (&Beleg, &[BelegPosition]),
+    (new, after): (&Beleg, &[BelegPosition]),
+    hints: &mut Hints,
+) -> Result<()> {
+    fluss::release(tx, new, new.kunde_id != old.kunde_id, hints)?;
+    fluss::shorten(tx, new, [before, after], hints)
 }
 
 /// Returns a document whose goods do not move, with the existing pairs on its positions.
@@ -209,6 +217,23 @@ impl<'p> Said<'p> {
         let items = std::mem::take(&mut change.items).value()?;
         let auto_price = change.auto_price.get().copied().unwrap_or(true);
         Some(Said { items, auto_price, before, partner_before: old.kunde_id })
+    }
+}
+
+/// The positions that are sent, or those of before, which enter again for another partner.
+fn positions_after(
+    tx: &WriteTx<'_>,
+    new: &Beleg,
+    kunde: &Kunde,
+    said: Option<Said<'_>>,
+    (kept, enters_again): (&[BelegPosition], bool),
+    einstellungen: &Einstellungen,
+    hints: &mut Hints,
+) -> Result<Vec<BelegPosition>> {
+    match said {
+        Some(said) => new_positions(tx, new, kunde, said, einstellungen, hints),
+        None if enters_again => handed_over(tx, new, kunde, kept, einstellungen, hints),
+        None => Ok(kept.to_vec()),
     }
 }
 

@@ -81,33 +81,34 @@ fn each_document_is_handed_over_once_and_late_ones_are_named() {
 /// An invoice of the old year that became final after its last batch is in none of the new year's.
 #[test]
 fn what_lies_before_the_fiscal_year_is_named_until_its_batch_is_made() {
-    let server = Server::start_at("2027-02-02T10:00:00Z");
+    let server = Server::start_at("2026-02-02T10:00:00Z");
     let mill = advised(&server);
+    server.set(&mill, &[("datev_ab", "2025-01-01")]);
     let kunde = kunde(&mill, json!({}));
-    re(&mill, &kunde, "2026-12-30", "100");
+    re(&mill, &kunde, "2025-12-30", "100");
     let number =
         |answer: &crate::harness::Answer| answer.is(201)["beleg_nummer"].as_str().unwrap().to_owned();
-    stapel(&mill, "2026-12-31").is(201);
+    stapel(&mill, "2025-12-31").is(201);
     server.set(&mill, &[("abschluss_bei_anlage", "")]);
-    let late = re(&mill, &kunde, "2026-12-31", "200");
-    let open = stapel(&mill, "2026-12-31").hints("OFFENE_BELEGE")["hinweise"].to_string();
-    assert!(open.contains("bis spätestens zum 31.12.2026"), "{open}");
+    let late = re(&mill, &kunde, "2025-12-31", "200");
+    let open = stapel(&mill, "2025-12-31").hints("OFFENE_BELEGE")["hinweise"].to_string();
+    assert!(open.contains("bis spätestens zum 31.12.2025"), "{open}");
     mill.post(&format!("{BELEGE}/{}/abschliessen", late.id()), json!({})).is(200);
     server.set(&mill, &[("abschluss_bei_anlage", "RE,ER")]);
-    re(&mill, &kunde, "2027-01-05", "300");
-    for body in [json!({"bis": "2027-01-31", "pruefen": true}), json!({"bis": "2027-01-31"})] {
+    re(&mill, &kunde, "2026-01-05", "300");
+    for body in [json!({"bis": "2026-01-31", "pruefen": true}), json!({"bis": "2026-01-31"})] {
         let said = mill.post(STAPEL, body).hints("NACHZUEGLER_VORJAHR")["hinweise"].to_string();
-        assert!(said.contains(&number(&late)) && said.contains("bis zum 31.12.2026"), "{said}");
+        assert!(said.contains(&number(&late)) && said.contains("bis zum 31.12.2025"), "{said}");
     }
     let page = |name: &str| {
         let mut browser = person(&server, &[name, "--role", "buero"]);
         browser.get(&format!("/leitstand/f/{}/steuerberater", mill.tenant)).is(200).text.clone()
     };
     let shown = page("Paul");
-    assert!(shown.contains("?bis=2026-12-31#neu") && shown.contains(&number(&late)), "{shown}");
-    let made = stapel(&mill, "2026-12-31");
+    assert!(shown.contains("?bis=2025-12-31#neu") && shown.contains(&number(&late)), "{shown}");
+    let made = stapel(&mill, "2025-12-31");
     assert_eq!(numbers(&files(&mill, &made.id())), [number(&late)]);
-    let next = mill.post(STAPEL, json!({"bis": "2027-02-01", "pruefen": true}));
+    let next = mill.post(STAPEL, json!({"bis": "2026-02-01", "pruefen": true}));
     assert!(!next.hint_codes().contains(&"NACHZUEGLER_VORJAHR".to_owned()), "{}", next.body);
     assert!(!page("Eva").contains("Aus früheren Wirtschaftsjahren"));
 }
