@@ -1,5 +1,6 @@
 //! What a request says about a field: nothing, that it becomes empty, or a value (D18).
 
+use super::day::{Day, DayTime};
 use super::error::Hints;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -58,6 +59,51 @@ impl<T> Change<T> {
     }
 }
 
+/// What a body says of a field, as a change of it; a body of plain values cannot clear.
+pub trait Said<T> {
+    fn change(self) -> Change<T>;
+}
+
+impl<T> Said<T> for Change<T> {
+    fn change(self) -> Change<T> {
+        self
+    }
+}
+
+impl<T> Said<T> for Option<T> {
+    fn change(self) -> Change<T> {
+        self.map_or(Change::Keep, Change::Set)
+    }
+}
+
+/// A field of a record, which takes what a body says of it.
+pub trait Takes<T> {
+    fn take(&mut self, said: impl Said<T>);
+}
+
+impl<T> Takes<T> for Option<T> {
+    fn take(&mut self, said: impl Said<T>) {
+        *self = said.change().apply(Option::take(self));
+    }
+}
+
+impl Takes<Day> for Option<DayTime> {
+    fn take(&mut self, said: impl Said<Day>) {
+        Takes::<DayTime>::take(self, said.change().map(DayTime));
+    }
+}
+
+/// A field that always has a value: cleared, it has the usual one.
+impl<T: Default> Takes<T> for T {
+    fn take(&mut self, said: impl Said<T>) {
+        match said.change() {
+            Change::Keep => {}
+            Change::Clear => *self = T::default(),
+            Change::Set(value) => *self = value,
+        }
+    }
+}
+
 /// Applies the changes of a request to each of these fields of a record.
 macro_rules! apply_each {
     ($change:ident => $record:ident: $($field:ident),+) => {
@@ -66,29 +112,6 @@ macro_rules! apply_each {
 }
 
 pub(crate) use apply_each;
-
-/// Copies each of these fields from a row of a file into a record; a field that the row lacks keeps its
-/// value.
-macro_rules! fill_each {
-    ($row:ident => $record:ident: $($field:ident),+) => {
-        $($record.$field = $row.$field.or($record.$field.take());)+
-    };
-}
-
-pub(crate) use fill_each;
-
-/// Makes a row of a file into what a client would send: a field that the row lacks stays.
-macro_rules! sent_each {
-    ($row:ident => $change:ident { $($own:ident),* }: $($field:ident),+) => {
-        $change {
-            $($own,)*
-            $($field: $row.$field.map_or(Change::Keep, Change::Set),)+
-            ..$change::default()
-        }
-    };
-}
-
-pub(crate) use sent_each;
 
 impl<T> From<Option<T>> for Change<T> {
     fn from(value: Option<T>) -> Change<T> {

@@ -310,6 +310,11 @@ pub fn required<T>(value: Option<T>, feld: &str) -> Checked<T> {
     value.ok_or_else(|| Refusal::field(Code::FeldFehlt, feld, message))
 }
 
+/// As [`required`], of a text that always has a value: blank, it is missing.
+pub fn required_text(text: &str, feld: &str) -> Checked<()> {
+    required(Some(text).filter(|text| !text.is_empty()), feld).map(drop)
+}
+
 /// Most refusals of one body that are kept and reported.
 const ERRORS_MAX: usize = 1_000;
 

@@ -21,7 +21,6 @@ use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::platform::listing::Listing;
-use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::repeat::Wiederholt;
@@ -166,7 +165,7 @@ pub fn found(tx: &Tx<'_>, id: Uuid) -> Result<Charge> {
 }
 
 /// Builds the batch that a body describes; checks that every referenced id exists.
-fn checked(tx: &WriteTx<'_>, new: NewCharge, hinweise: &mut Hints) -> Result<Charge> {
+fn checked(tx: &WriteTx<'_>, mut new: NewCharge, hinweise: &mut Hints) -> Result<Charge> {
     let artikel = artikel::by_id(tx, required(new.artikel_id, "artikel_id")?)?;
     if let Some(charge_nr) = &new.charge_nr {
         stock::check_charge_nr(tx, artikel.id, charge_nr)?;
@@ -174,20 +173,15 @@ fn checked(tx: &WriteTx<'_>, new: NewCharge, hinweise: &mut Hints) -> Result<Cha
     new.partner_id.map(|partner| kunden::by_id(tx, partner)).transpose()?;
     new.biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
     let conversion = stock::to_article_unit(new.einheit.as_deref(), &artikel, hinweise)?;
-    Ok(Charge {
-        charge_nr: new.charge_nr.unwrap_or_default(),
+    new.einheit = artikel.einheit.clone().or(new.einheit);
+    new.eingang_menge = new.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?;
+    new.eingang_ep = new.eingang_ep.map(|ep| conversion.price(ep)).transpose()?;
+    let mut charge = Charge {
         artikel_id: artikel.id,
         partner_id: new.partner_id,
-        fremde_charge_nr: new.fremde_charge_nr,
-        mhd: new.mhd.map(DayTime),
-        herkunftsland: new.herkunftsland,
-        biozertifikat_id: new.biozertifikat_id,
-        einheit: artikel.einheit.clone().or(new.einheit),
-        eingang_menge: new.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?,
-        eingang_ep: new.eingang_ep.map(|ep| conversion.price(ep)).transpose()?,
         eingang_quelle: new.eingang_quelle.unwrap_or_default(),
-        niederlassung_id: new.niederlassung_id,
-        lagerhalle_id: new.lagerhalle_id,
         ..Charge::default()
-    })
+    };
+    new.apply_to(&mut charge);
+    Ok(charge)
 }

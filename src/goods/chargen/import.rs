@@ -12,8 +12,6 @@ use crate::platform::failure::Result;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::Upserted;
-use crate::rules::change::fill_each;
-use crate::rules::day::DayTime;
 use crate::rules::error::{Code, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::unit::Conversion;
@@ -60,22 +58,19 @@ pub fn charge(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
     Ok(Upserted::of(today.is_none(), changed))
 }
 
-fn with_row(tx: &WriteTx<'_>, old: Charge, zeile: ChargeZeile, conversion: Conversion) -> Result<Charge> {
+fn with_row(
+    tx: &WriteTx<'_>,
+    mut charge: Charge,
+    mut zeile: ChargeZeile,
+    conversion: Conversion,
+) -> Result<Charge> {
     let partner_of = |kundennr: &String| kunden::must_have_number(tx, kundennr, "partner");
     let partner = zeile.partner.as_ref().map(partner_of).transpose()?;
     zeile.biozertifikat_id.map(|id| biozertifikate::must_have(tx, id)).transpose()?;
-    let eingang_menge = zeile.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?;
-    let eingang_ep = zeile.eingang_ep.map(|ep| conversion.price(ep)).transpose()?;
-    let mut charge = Charge {
-        partner_id: partner.map(|kunde| kunde.id).or(old.partner_id),
-        mhd: zeile.mhd.map(DayTime).or(old.mhd),
-        eingang_menge: eingang_menge.or(old.eingang_menge),
-        eingang_ep: eingang_ep.or(old.eingang_ep),
-        ..old
-    };
-    fill_each! { zeile => charge:
-        fremde_charge_nr, herkunftsland, biozertifikat_id, niederlassung_id, lagerhalle_id
-    }
+    zeile.eingang_menge = zeile.eingang_menge.map(|menge| conversion.quantity(menge)).transpose()?;
+    zeile.eingang_ep = zeile.eingang_ep.map(|ep| conversion.price(ep)).transpose()?;
+    charge.partner_id = partner.map(|kunde| kunde.id).or(charge.partner_id);
+    zeile.apply_to(&mut charge);
     Ok(charge)
 }
 

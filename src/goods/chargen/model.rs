@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::master::laender::{self, Staat};
 use crate::platform::db::record::record;
 use crate::platform::http::query::Query;
-use crate::platform::http::wire::{Int, Kennung, NotNegative, OneOf, Text};
+use crate::platform::http::wire::{Kennung, NotNegative, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::error::{Checked, Code, Hints, Refusal};
 use crate::rules::field::said;
@@ -20,32 +20,32 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Charge in charge as c {
         id: Uuid = fixed,
-        charge_nr: String = fixed
+        charge_nr: String as Text = fixed
             => said("Chargennummer", "Chargennummer.")
             .aliases("charge chargennr chargennummer los losnr losnummer partie partienr partienummer lot nr nummer"),
-        fremde_charge_nr: Option<String> = mutable
+        fremde_charge_nr: Option<String> as Text = mutable
             => said("Nummer des Lieferanten", "Chargennummer des Lieferanten.")
             .aliases("lieferantencharge fremdcharge"),
-        mhd: Option<DayTime> = mutable
+        mhd: Option<DayTime> as Day = mutable
             => said("Haltbar bis", "Mindesthaltbarkeitsdatum.")
             .aliases("mindesthaltbarkeitsdatum mindesthaltbarkeit haltbarbis haltbarkeit"),
-        herkunftsland: Option<String> = mutable
+        herkunftsland: Option<String> as Staat = mutable
             => said("Herkunftsland", "Herkunftsland (ISO 3166-1 alpha-2).")
             .aliases("herkunft ursprung ursprungsland"),
-        biozertifikat_id: Option<i64> = mutable => said("Biozertifikat", "id des Biozertifikats."),
-        einheit: Option<String> = mutable
+        biozertifikat_id: Option<i64> as Kennung = mutable => said("Biozertifikat", "id des Biozertifikats."),
+        einheit: Option<String> as Text = mutable
             => said("Einheit", "Einheit der Menge.").aliases("me mengeneinheit einh"),
-        eingang_menge: Option<Quantity> = mutable
+        eingang_menge: Option<Quantity> as NotNegative<Quantity> = mutable
             => said("Eingangsmenge", "Eingegangene Menge in der Einheit des Artikels.")
             .aliases("eingangsmenge menge"),
-        eingang_ep: Option<Price> = mutable
+        eingang_ep: Option<Price> as NotNegative<Price> = mutable
             => said("Einkaufspreis (EUR)", "Einkaufspreis netto je Einheit des Artikels.")
             .aliases("einstandspreis"),
         eingang_quelle: EingangQuelle = fixed
             => said("Entstanden durch", "Woher die Charge stammt: beleg, produktion oder manuell."),
         eingang_beleg_id: Option<Uuid>,
-        niederlassung_id: Option<i64> = mutable => said("Niederlassung", "Kennung der Niederlassung."),
-        lagerhalle_id: Option<i64> = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),
+        niederlassung_id: Option<i64> as Kennung = mutable => said("Niederlassung", "Kennung der Niederlassung."),
+        lagerhalle_id: Option<i64> as Kennung = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),
         artikel_id: Uuid = fixed,
         partner_id: Option<Uuid> = mutable,
         artikel_bezeichnung: String = "a.bezeichnung" => said("Artikel", "Bezeichnung des Artikels."),
@@ -70,6 +70,17 @@ record! {
         #[serde(skip)]
         version: i64 = mutable,
     }
+    body struct NewCharge {
+        artikel_id: Uuid,
+        partner_id: Uuid,
+        eingang_quelle: OneOf<EingangQuelle>,
+    } nur_lesen: []
+    /// A row of an import of chargen (D22): `partner` is a kundennr, `bestand` the opening stock.
+    body struct ChargeZeile {
+        artikelnummer: Text,
+        partner: Text,
+        bestand: NotNegative<Quantity>,
+    } nur_lesen: []
 }
 
 impl Charge {
@@ -115,25 +126,6 @@ fn asked_country(query: &Query) -> Checked<Option<&'static str>> {
 }
 
 eingabe! {
-    pub struct NewCharge {
-        artikel_id: Uuid,
-        charge_nr: Text,
-        fremde_charge_nr: Text,
-        mhd: Day,
-        herkunftsland: Staat,
-        biozertifikat_id: Kennung,
-        eingang_menge: NotNegative<Quantity>,
-        eingang_ep: NotNegative<Price>,
-        einheit: Text,
-        niederlassung_id: Kennung,
-        lagerhalle_id: Kennung,
-        partner_id: Uuid,
-        eingang_quelle: OneOf<EingangQuelle>,
-    }
-    nur_lesen: [..Charge]
-}
-
-eingabe! {
     /// A correction of a batch: body of PUT /chargen/{id}.
     pub change ChargeChange {
         fremde_charge_nr: Text,
@@ -141,26 +133,6 @@ eingabe! {
         herkunftsland: Staat,
         gesperrt: bool,
         sperrgrund: Text,
-    }
-    nur_lesen: [..Charge]
-}
-
-eingabe! {
-    /// A row of an import of chargen (D22): `partner` is a kundennr, `bestand` the opening stock.
-    pub struct ChargeZeile {
-        artikelnummer: Text,
-        charge_nr: Text,
-        partner: Text,
-        bestand: NotNegative<Quantity>,
-        fremde_charge_nr: Text,
-        mhd: Day,
-        herkunftsland: Staat,
-        biozertifikat_id: Int<1, { i32::MAX as i64 }>,
-        eingang_menge: NotNegative<Quantity>,
-        eingang_ep: NotNegative<Price>,
-        einheit: Text,
-        niederlassung_id: Kennung,
-        lagerhalle_id: Kennung,
     }
     nur_lesen: [..Charge]
 }

@@ -13,10 +13,10 @@ use crate::master::kunden;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::verlauf::part;
-use crate::rules::change::{Change, apply_each};
+use crate::rules::change::Change;
 use crate::rules::day::DayTime;
 use crate::rules::document::Seite;
-use crate::rules::error::{Checked, Code, HintCode, Hints, refuse_if, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, refuse_if, required_text};
 use crate::rules::felder;
 use crate::rules::fixed::Price;
 use crate::rules::unit::Conversion;
@@ -41,40 +41,27 @@ pub fn change(tx: &WriteTx<'_>, old: Kontrakt, change: KontraktChange, hints: &m
 }
 
 /// Returns a contract as it will be; what [`store`] checks concerns several of its fields.
-pub fn apply(tx: &WriteTx<'_>, old: &Kontrakt, change: KontraktChange) -> Result<Kontrakt> {
-    let kept = Some(old.kontrakt_nr.clone()).filter(|nummer| !nummer.is_empty());
-    let kontrakt_nr = required(change.kontrakt_nr.apply(kept), "kontrakt_nr")?;
-    check_number(tx, old, &kontrakt_nr)?;
-    let (partner_id, partner_name) = match change.partner_id {
+pub fn apply(tx: &WriteTx<'_>, old: &Kontrakt, mut change: KontraktChange) -> Result<Kontrakt> {
+    let (partner, schema) = (std::mem::take(&mut change.partner_id), change.schema.clone());
+    let positionen = std::mem::take(&mut change.positionen);
+    let mut new = old.clone();
+    change.apply_to(&mut new);
+    required_text(&new.kontrakt_nr, "kontrakt_nr")?;
+    check_number(tx, old, &new.kontrakt_nr)?;
+    (new.partner_id, new.partner_name) = match partner {
         Change::Set(id) => Some(kunden::by_id(tx, id)?).map(|kunde| (kunde.id, kunde.name)).unzip(),
         Change::Clear => (None, None),
-        Change::Keep => (old.partner_id, old.partner_name.clone()),
+        Change::Keep => (new.partner_id, new.partner_name),
     };
-    let (schema_id, schema) = match change.schema {
-        Change::Set(nummer) => (Some(abrechnungsschemata::named(tx, &nummer)?), Some(nummer)),
-        Change::Clear => (None, None),
-        Change::Keep => (old.schema_id, old.schema.clone()),
+    new.schema_id = match schema {
+        Change::Set(nummer) => Some(abrechnungsschemata::named(tx, &nummer)?),
+        Change::Clear => None,
+        Change::Keep => new.schema_id,
     };
-    let mut new = Kontrakt {
-        kontrakt_nr,
-        partner_id,
-        partner_name,
-        schema_id,
-        schema,
-        gueltig_von: change.gueltig_von.map(DayTime).apply(old.gueltig_von),
-        gueltig_bis: change.gueltig_bis.map(DayTime).apply(old.gueltig_bis),
-        erfassungsdatum: change.erfassungsdatum.map(DayTime).apply(old.erfassungsdatum),
-        erledigt: change.erledigt.apply(Some(old.erledigt)).unwrap_or_default(),
-        ..old.clone()
-    };
-    apply_each! { change => new:
-        kontrakt_typ, gesamtmenge, gesamtmenge_einheit, mengenart, paritat, zahlungsbedingung, erntejahr,
-        notizen, referenz
-    }
-    new.positionen = match change.positionen {
-        Change::Keep => new.positionen,
-        Change::Clear => Vec::new(),
+    new.positionen = match positionen {
         Change::Set(sent) => positions(tx, &old.positionen, sent)?,
+        Change::Clear => Vec::new(),
+        Change::Keep => new.positionen,
     };
     Ok(new)
 }

@@ -11,7 +11,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::{self, Upserted};
-use crate::rules::change::{Change, sent_each};
+use crate::rules::change::{Change, Said};
 use crate::rules::error::{Code, Hints, refuse_if, required};
 use crate::rules::felder::GeaendertesFeld;
 
@@ -26,7 +26,10 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
         None => None,
     };
     let blank = || Kontrakt { id: tx.new_id(), kontrakt_nr, ..Kontrakt::default() };
-    let mut new = apply(tx, &found.clone().unwrap_or_else(blank), as_change(tx, zeile)?)?;
+    let named = named(tx, &mut zeile)?;
+    let mut new = found.clone().unwrap_or_else(blank);
+    zeile.apply_to(&mut new);
+    let mut new = apply(tx, &new, named)?;
     for (index, zeile) in positionen.into_iter().flatten().enumerate() {
         let position = position(tx, &new.positionen, index, zeile)?;
         match new.positionen.iter_mut().find(|known| known.id == position.id) {
@@ -38,15 +41,12 @@ pub fn kontrakt(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     Ok(Upserted::of(found.is_none(), changed))
 }
 
-/// Converts a row to what a client would send: it names the partner by its number.
-fn as_change(tx: &WriteTx<'_>, zeile: KontraktZeile) -> Result<KontraktChange> {
+/// Takes from a row the partner and the scheme that it names, as a client would send them.
+fn named(tx: &WriteTx<'_>, zeile: &mut KontraktZeile) -> Result<KontraktChange> {
     let partner_of = |kundennr: String| kunden::must_have_number(tx, &kundennr, "partner");
-    let partner = zeile.partner.map(partner_of).transpose()?;
-    let partner_id = partner.map_or(Change::Keep, |partner| Change::Set(partner.id));
-    Ok(sent_each! { zeile => KontraktChange { partner_id }:
-        kontrakt_typ, gueltig_von, gueltig_bis, erfassungsdatum, gesamtmenge, gesamtmenge_einheit, mengenart,
-        paritat, zahlungsbedingung, erntejahr, erledigt, notizen, referenz, schema
-    })
+    let partner = zeile.partner.take().map(partner_of).transpose()?;
+    let (partner_id, schema) = (partner.map(|partner| partner.id).change(), zeile.schema.take().change());
+    Ok(KontraktChange { partner_id, schema, ..KontraktChange::default() })
 }
 
 /// Returns a position with the values of its row; finds an existing one by its id, else by its place.

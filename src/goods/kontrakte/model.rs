@@ -18,45 +18,47 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Kontrakt in kontrakt as v {
         id: Uuid = fixed,
-        kontrakt_nr: String = mutable => said("Nummer", "Nummer des Kontrakts.")
+        kontrakt_nr: String as Text = mutable => said("Nummer", "Nummer des Kontrakts.")
             .aliases("kontraktnummer kontrakt vertragsnummer vertragsnr vertrag nr nummer")
             .group(KOPF),
-        kontrakt_typ: Option<String> = mutable => said("Art", "Art des Kontrakts.")
+        kontrakt_typ: Option<String> as Text = mutable => said("Art", "Art des Kontrakts.")
             .aliases("typ art vertragsart")
             .group(KOPF),
         partner_id: Option<Uuid> = mutable,
-        gueltig_von: Option<DayTime> = mutable => said("Gültig von", "Erster Tag der Gültigkeit.")
+        gueltig_von: Option<DayTime> as Day = mutable => said("Gültig von", "Erster Tag der Gültigkeit.")
             .aliases("von ab beginn gueltigab startdatum")
             .group(KOPF),
-        gueltig_bis: Option<DayTime> = mutable => said("Gültig bis", "Letzter Tag der Gültigkeit.")
+        gueltig_bis: Option<DayTime> as Day = mutable => said("Gültig bis", "Letzter Tag der Gültigkeit.")
             .aliases("bis ende ablauf ablaufdatum enddatum")
             .group(KOPF),
-        erfassungsdatum: Option<DayTime> = mutable => said("Geschlossen am", "Tag der Erfassung.")
+        erfassungsdatum: Option<DayTime> as Day = mutable => said("Geschlossen am", "Tag der Erfassung.")
             .aliases("datum vertragsdatum kontraktdatum")
             .group(KOPF),
-        gesamtmenge: Option<Quantity> = mutable => said("Vereinbarte Menge", "Vereinbarte Menge.")
+        gesamtmenge: Option<Quantity> as NotNegative<Quantity> = mutable
+            => said("Vereinbarte Menge", "Vereinbarte Menge.")
             .aliases("menge kontraktmenge vertragsmenge")
             .group(KOPF),
-        gesamtmenge_einheit: Option<String> = mutable
+        gesamtmenge_einheit: Option<String> as Text = mutable
             => said("Einheit", "Einheit der vereinbarten Menge.").hint("t, dt, kg")
             .aliases("einheit me mengeneinheit")
             .group(KOPF),
-        mengenart: Option<String> = mutable
+        mengenart: Option<String> as Text = mutable
             => said("Menge ist", "Art der Mengenvereinbarung.").hint("circa, genau").group(KOPF),
-        paritat: Option<String> = mutable => said("Parität", "Parität.")
+        paritat: Option<String> as Text = mutable => said("Parität", "Parität.")
             .aliases("paritaet lieferbedingung")
             .group(KOPF),
-        zahlungsbedingung: Option<String> = mutable => said("Zahlungsbedingung", "Zahlungsbedingung.")
+        zahlungsbedingung: Option<String> as Text = mutable => said("Zahlungsbedingung", "Zahlungsbedingung.")
             .aliases("zahlungsbedingungen")
             .group(KOPF),
-        erntejahr: Option<i64> = mutable => said("Erntejahr", "Erntejahr.").aliases("ernte").group(KOPF),
-        erledigt: bool = mutable => said("Erledigt", "Ob der Kontrakt erledigt ist.").group(KOPF),
-        notizen: Option<String> = mutable => said("Notizen", "Freier Text.")
+        erntejahr: Option<i64> as Int<1900, 2200> = mutable
+            => said("Erntejahr", "Erntejahr.").aliases("ernte").group(KOPF),
+        erledigt: bool as bool = mutable => said("Erledigt", "Ob der Kontrakt erledigt ist.").group(KOPF),
+        notizen: Option<String> as LongText = mutable => said("Notizen", "Freier Text.")
             .aliases("notiz bemerkung bemerkungen anmerkung anmerkungen")
             .group(NOTIZEN).long(),
-        referenz: Option<String> = mutable => said("Referenz", "Referenz des Partners.").group(KOPF),
+        referenz: Option<String> as Text = mutable => said("Referenz", "Referenz des Partners.").group(KOPF),
         /// Number of the scheme by which its goods are settled (D29b); null if none.
-        schema: Option<String> = "sc.nummer" => said("Abrechnungsschema",
+        schema: Option<String> as Text = "sc.nummer" => said("Abrechnungsschema",
             "Nummer des Abrechnungsschemas, nach dem Ware auf diesen Kontrakt abgerechnet wird; null: er nennt \
              keines.").group(KOPF),
         #[serde(skip)]
@@ -78,6 +80,16 @@ record! {
              Gewicht ist."),
         positionen: Vec<Position> = { Vec::new() },
     }
+    /// Body of POST and PUT /kontrakte (D22). `positionen` replaces all positions, each of them complete.
+    body change KontraktChange {
+        partner_id: Uuid,
+        positionen: Liste<PositionEingabe, POSITIONS_MAX>,
+    } nur_lesen: ["hinweise"]
+    /// A row of kontrakte; its key is kontrakt_nr. `partner` is a kundennr (D22).
+    body struct KontraktZeile {
+        partner: Text,
+        positionen: Liste<PositionZeile, POSITIONS_MAX>,
+    } nur_lesen: []
 }
 
 /// The parts of the form.
@@ -107,30 +119,6 @@ auswahl! {
 }
 
 eingabe! {
-    /// A row of kontrakte; its key is kontrakt_nr. `partner` is a kundennr (D22).
-    pub struct KontraktZeile {
-        kontrakt_nr: Text,
-        kontrakt_typ: Text,
-        partner: Text,
-        gueltig_von: Day,
-        gueltig_bis: Day,
-        erfassungsdatum: Day,
-        gesamtmenge: NotNegative<Quantity>,
-        gesamtmenge_einheit: Text,
-        mengenart: Text,
-        paritat: Text,
-        zahlungsbedingung: Text,
-        erntejahr: Int<1900, 2200>,
-        erledigt: bool,
-        notizen: LongText,
-        referenz: Text,
-        schema: Text,
-        positionen: Liste<PositionZeile, POSITIONS_MAX>,
-    }
-    nur_lesen: [..Kontrakt]
-}
-
-eingabe! {
     pub struct PositionZeile {
         id: uuid::Uuid,
         position: Int<1, 10_000>,
@@ -143,30 +131,6 @@ eingabe! {
 
 /// Maximum number of positions per contract.
 const POSITIONS_MAX: usize = 1_000;
-
-eingabe! {
-    /// Body of POST and PUT /kontrakte (D22). `positionen` replaces all positions, each of them complete.
-    pub change KontraktChange {
-        kontrakt_nr: Text,
-        kontrakt_typ: Text,
-        partner_id: Uuid,
-        gueltig_von: Day,
-        gueltig_bis: Day,
-        erfassungsdatum: Day,
-        gesamtmenge: NotNegative<Quantity>,
-        gesamtmenge_einheit: Text,
-        mengenart: Text,
-        paritat: Text,
-        zahlungsbedingung: Text,
-        erntejahr: Int<1900, 2200>,
-        erledigt: bool,
-        notizen: LongText,
-        referenz: Text,
-        schema: Text,
-        positionen: Liste<PositionEingabe, POSITIONS_MAX>,
-    }
-    nur_lesen: [..Kontrakt, "hinweise"]
-}
 
 eingabe! {
     /// A position in the body of a contract; an id or a number refers to an existing position.

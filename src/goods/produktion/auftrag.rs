@@ -5,7 +5,6 @@ use super::sql;
 use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
-use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
@@ -43,28 +42,22 @@ fn order(
     faktor: Quantity,
     rezeptur: Option<&Rezeptur>,
 ) -> Result<Produktionsauftrag> {
-    let produktions_datum = new.produktions_datum.map(DayTime);
-    let is_planned = produktions_datum.is_some();
-    Ok(Produktionsauftrag {
+    let is_planned = new.produktions_datum.is_some();
+    let mut auftrag = Produktionsauftrag {
         id: tx.new_id(),
         pa_nummer: numbers::next(tx, Reihe::Produktionsauftrag, tx.today().year())?,
-        rezeptur_id: rezeptur.map(|rezeptur| rezeptur.id),
         rezeptur_version: rezeptur.map(|rezeptur| rezeptur.version),
-        produktions_datum,
-        niederlassung_id: new.niederlassung_id,
-        lagerhalle_id: new.lagerhalle_id,
         status: if is_planned { PaStatus::Geplant } else { PaStatus::Schwebend },
-        bezeichnung: new.bezeichnung,
-        bemerkung: new.bemerkung,
         geplant_am: is_planned.then(|| tx.now()),
         rezeptur_bezeichnung: rezeptur.map(|rezeptur| rezeptur.bezeichnung.clone()),
         rezeptur_typ: rezeptur.and_then(|rezeptur| rezeptur.typ.clone()),
-        faktor,
-        zugewiesen_an: new.zugewiesen_an,
         created_at: tx.now(),
         version: 1,
         ..Produktionsauftrag::default()
-    })
+    };
+    new.apply_to(&mut auftrag);
+    auftrag.faktor = faktor;
+    Ok(auftrag)
 }
 
 fn recipe(tx: &Tx<'_>, id: i64) -> Result<Rezeptur> {

@@ -28,21 +28,21 @@ record! {
     pub struct Produktionsauftrag in produktionsauftrag as v {
         id: Uuid = fixed,
         pa_nummer: String = fixed => said("Auftrag", "Nummer des Produktionsauftrags."),
-        rezeptur_id: Option<i64> = fixed => said("Rezeptur", "id der Rezeptur."),
+        rezeptur_id: Option<i64> as Kennung = fixed => said("Rezeptur", "id der Rezeptur."),
         rezeptur_version: Option<i64> = fixed => said("Fassung", "Fassung der Rezeptur."),
-        produktions_datum: Option<DayTime> = fixed => said("Datum", "Tag der Produktion."),
-        niederlassung_id: Option<i64> = fixed => said("Niederlassung", "Kennung der Niederlassung."),
-        lagerhalle_id: Option<i64> = fixed => said("Lagerhalle", "Kennung der Lagerhalle."),
+        produktions_datum: Option<DayTime> as Day = fixed => said("Datum", "Tag der Produktion."),
+        niederlassung_id: Option<i64> as Kennung = fixed => said("Niederlassung", "Kennung der Niederlassung."),
+        lagerhalle_id: Option<i64> as Kennung = fixed => said("Lagerhalle", "Kennung der Lagerhalle."),
         status: PaStatus = mutable => said("Status", "Status des Datensatzes."),
-        bezeichnung: Option<String> = fixed => said("Bezeichnung", "Bezeichnung."),
-        bemerkung: Option<String> = fixed => said("Bemerkung", "Freier Text."),
+        bezeichnung: Option<String> as Text = fixed => said("Bezeichnung", "Bezeichnung."),
+        bemerkung: Option<String> as LongText = fixed => said("Bemerkung", "Freier Text."),
         geplant_am: Option<Instant> = mutable => said("Geplant", "Zeitpunkt der Planung."),
         gestartet_am: Option<Instant> = mutable => said("Begonnen", "Zeitpunkt des Beginns."),
         erledigt_am: Option<Instant> = mutable => said("Erledigt", "Zeitpunkt der Erledigung."),
         rezeptur_bezeichnung: Option<String> = fixed => said("Name der Rezeptur", "Bezeichnung der Rezeptur."),
         rezeptur_typ: Option<String> = fixed => said("Art der Rezeptur", "Art der Rezeptur."),
-        faktor: Quantity = fixed => said("Faktor", "Vielfaches der Rezeptur; ohne Angabe 1."),
-        zugewiesen_an: Option<i64> = fixed
+        faktor: Quantity as Quantity = fixed => said("Faktor", "Vielfaches der Rezeptur; ohne Angabe 1."),
+        zugewiesen_an: Option<i64> as Kennung = fixed
             => said("Zugewiesen an", "Kennung der Person, die den Auftrag ausführt."),
         created_at: Instant = fixed as angelegt_am => said("Angelegt", "Zeitpunkt der Anlage."),
         /// Only in the answer about a single order.
@@ -53,6 +53,7 @@ record! {
         #[serde(skip)]
         version: i64 = mutable,
     }
+    body struct NewAuftrag {} nur_lesen: []
 }
 
 record! {
@@ -121,20 +122,6 @@ auswahl! {
         /// Of its page.
         sortierung: Option<&'static str> = None,
     }
-}
-
-eingabe! {
-    pub struct NewAuftrag {
-        rezeptur_id: Kennung,
-        faktor: Quantity,
-        produktions_datum: Day,
-        niederlassung_id: Kennung,
-        lagerhalle_id: Kennung,
-        bezeichnung: Text,
-        bemerkung: LongText,
-        zugewiesen_an: Kennung,
-    }
-    nur_lesen: [..Produktionsauftrag]
 }
 
 eingabe! {

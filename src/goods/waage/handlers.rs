@@ -51,7 +51,7 @@ pub fn create(call: &Call<'_>) -> Result<Write> {
 }
 
 fn first(tx: &WriteTx<'_>, new: NewWiegung, hints: &mut Hints) -> Result<Wiegung> {
-    let waage_id = required(new.waage_id, "waage_id")?;
+    required(new.waage_id, "waage_id")?;
     let gewicht_erst_kg = required(new.gewicht_erst_kg, "gewicht_erst_kg")?;
     let partner_id = required(new.partner_id, "partner_id")?;
     weight_in_range(gewicht_erst_kg, "gewicht_erst_kg", false)?;
@@ -60,27 +60,17 @@ fn first(tx: &WriteTx<'_>, new: NewWiegung, hints: &mut Hints) -> Result<Wiegung
         KontraktBezug { kontrakt_id: new.kontrakt_id, kontrakt_position_id: new.kontrakt_position_id }
             .checked(tx)?;
     bezug.hint_over(tx, tx.today(), hints)?;
-    Ok(Wiegung {
+    let mut wiegung = Wiegung {
         id: tx.new_id(),
         wiegeschein_nr: numbers::next(tx, Reihe::Wiegeschein, tx.today().year())?,
-        richtung: new.richtung,
-        kennzeichen: new.kennzeichen,
-        fahrer: new.fahrer,
-        gewicht_erst_kg,
         ts_erst: tx.now(),
-        waage_id,
-        partner_id,
-        artikel_id: new.artikel_id,
-        charge_id: new.charge_id,
-        niederlassung_id: new.niederlassung_id,
-        lagerhalle_id: new.lagerhalle_id,
-        kontrakt_id: bezug.kontrakt_id,
-        kontrakt_position_id: bezug.kontrakt_position_id,
-        fremdwiegung: new.fremdwiegung.unwrap_or(false),
-        bemerkung: new.bemerkung,
         version: 1,
         ..Wiegung::default()
-    })
+    };
+    new.apply_to(&mut wiegung);
+    wiegung.kontrakt_id = bezug.kontrakt_id;
+    wiegung.kontrakt_position_id = bezug.kontrakt_position_id;
+    Ok(wiegung)
 }
 
 fn check_named(tx: &Tx<'_>, partner_id: Uuid, new: &NewWiegung) -> Result<()> {

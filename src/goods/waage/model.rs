@@ -21,32 +21,32 @@ record! {
         id: Uuid = fixed,
         wiegeschein_nr: String = fixed => said("Wiegeschein", "Nummer des Wiegescheins."),
         status: WiegungStatus = mutable => said("Status", "Status des Datensatzes."),
-        richtung: Option<Richtung> = mutable
+        richtung: Option<Richtung> as OneOf<Richtung> = mutable
             => said("Richtung", "eingang oder ausgang; ohne Angabe folgt sie aus den Gewichten."),
-        kennzeichen: Option<String> = fixed => said("Kennzeichen", "Kennzeichen des Fahrzeugs."),
-        fahrer: Option<String> = fixed => said("Fahrer", "Fahrer."),
-        gewicht_erst_kg: Quantity = fixed => said("Erstgewicht (kg)", "Erstes Gewicht in kg."),
+        kennzeichen: Option<String> as Text = fixed => said("Kennzeichen", "Kennzeichen des Fahrzeugs."),
+        fahrer: Option<String> as Text = fixed => said("Fahrer", "Fahrer."),
+        gewicht_erst_kg: Quantity as Waegung = fixed => said("Erstgewicht (kg)", "Erstes Gewicht in kg."),
         gewicht_zweit_kg: Option<Quantity> = mutable => said("Zweitgewicht (kg)", "Zweites Gewicht in kg."),
         gewicht_netto_kg: Option<Quantity> = mutable
             => said("Netto (kg)", "Nettogewicht in kg: Unterschied beider Gewichte."),
         ts_erst: Instant = fixed => said("Erstwiegung", "Zeitpunkt der ersten Wiegung."),
         ts_zweit: Option<Instant> = mutable => said("Zweitwiegung", "Zeitpunkt der zweiten Wiegung."),
-        waage_id: i64 = fixed => said("Waage", "Kennung der Waage."),
-        partner_id: Uuid = fixed,
-        artikel_id: Option<Uuid> = fixed,
-        charge_id: Option<Uuid> = mutable,
-        niederlassung_id: Option<i64> = mutable => said("Niederlassung", "Kennung der Niederlassung."),
-        lagerhalle_id: Option<i64> = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),
-        kontrakt_id: Option<Uuid> = mutable,
-        kontrakt_position_id: Option<Uuid> = mutable,
+        waage_id: i64 as Kennung = fixed => said("Waage", "Kennung der Waage."),
+        partner_id: Uuid as Uuid = fixed,
+        artikel_id: Option<Uuid> as Uuid = fixed,
+        charge_id: Option<Uuid> as Uuid = mutable,
+        niederlassung_id: Option<i64> as Kennung = mutable => said("Niederlassung", "Kennung der Niederlassung."),
+        lagerhalle_id: Option<i64> as Kennung = mutable => said("Lagerhalle", "Kennung der Lagerhalle."),
+        kontrakt_id: Option<Uuid> as Uuid = mutable,
+        kontrakt_position_id: Option<Uuid> as Uuid = mutable,
         /// The first live document that references it.
         beleg_id: Option<Uuid> = "(select b.id from beleg_position p
             join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
           where p.tenant_id = w.tenant_id and p.wiegung_id = w.id and b.status <> 'storniert'
           order by b.id limit 1)",
-        fremdwiegung: bool = fixed
+        fremdwiegung: bool as bool = fixed
             => said("Fremdwiegung", "Auf einer fremden Waage gewogen; das zweite Gewicht darf 0 sein."),
-        bemerkung: Option<String> = fixed => said("Bemerkung", "Freier Text."),
+        bemerkung: Option<String> as LongText = fixed => said("Bemerkung", "Freier Text."),
         storno_grund: Option<String> = mutable => said("Grund des Stornos", "Warum storniert wurde."),
         partner_name: Option<String> = "k.name" => said("Partner", "Name des Partners."),
         artikel_bezeichnung: Option<String> = "a.bezeichnung" => said("Artikel", "Bezeichnung des Artikels."),
@@ -56,6 +56,7 @@ record! {
         #[serde(skip)]
         version: i64 = mutable,
     }
+    body struct NewWiegung {} nur_lesen: []
 }
 
 auswahl! {
@@ -71,26 +72,6 @@ auswahl! {
         wiegeschein_nr: Option<String> = query.text("wiegeschein_nr").map(str::to_uppercase),
         sortierung: Option<&'a str> = query.one_of("sortierung")?,
     }
-}
-
-eingabe! {
-    pub struct NewWiegung {
-        waage_id: Kennung,
-        gewicht_erst_kg: Waegung,
-        partner_id: Uuid,
-        kennzeichen: Text,
-        fahrer: Text,
-        artikel_id: Uuid,
-        richtung: OneOf<Richtung>,
-        niederlassung_id: Kennung,
-        lagerhalle_id: Kennung,
-        charge_id: Uuid,
-        kontrakt_id: Uuid,
-        kontrakt_position_id: Uuid,
-        fremdwiegung: bool,
-        bemerkung: LongText,
-    }
-    nur_lesen: [..Wiegung]
 }
 
 eingabe! {

@@ -8,7 +8,7 @@ use crate::leitstand::kit::fields::wording;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{choice, form, made_from, refusal, with_way_back};
 use crate::leitstand::kit::{fields, frame};
-use crate::master::kunden::{self, Kunde, PartnerTypen};
+use crate::master::kunden::{self, Kunde};
 use crate::master::laender;
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
@@ -79,7 +79,7 @@ fn offered(is_new: bool) -> impl Iterator<Item = PartnerTyp> {
 }
 
 fn rollen(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
-    let stored = kunde.map_or(PartnerTypen::DEFAULT, |kunde| kunde.partner_typen);
+    let stored = kunde.map(|kunde| kunde.partner_typen).unwrap_or_default();
     let has = |rolle: PartnerTyp| match request.is_sent(ROLLEN) {
         true => request.is_sent(&box_of(rolle)),
         false => stored.each().any(|known| known == rolle),

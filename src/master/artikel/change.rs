@@ -12,8 +12,8 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::import::Upserted;
 use crate::platform::listing::verlauf::part;
-use crate::rules::change::{Change, apply_each};
-use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
+use crate::rules::change::Change;
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required, required_text};
 use crate::rules::felder;
 use crate::rules::plausible::is_gtin;
 use crate::rules::text::{case_key, folded_key};
@@ -59,25 +59,17 @@ fn apply(tx: &WriteTx<'_>, old: &Artikel, change: ArtikelChange, hints: &mut Hin
         hints.add_field(HintCode::WertFraglich, "ean", message);
     }
     let (artikelgruppe_id, gruppe) = gruppe(tx, old, &change, hints)?;
-    let kept = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-    let bezeichnung = required(change.bezeichnung.apply(kept(&old.bezeichnung)), "bezeichnung")?;
-    let artikelnummer = required(change.artikelnummer.apply(kept(&old.artikelnummer)), "artikelnummer")?;
-    if case_key(&artikelnummer) != case_key(&old.artikelnummer) {
+    let mut artikel = Artikel { artikelgruppe_id, gruppe, ..old.clone() };
+    change.apply_to(&mut artikel);
+    required_text(&artikel.bezeichnung, "bezeichnung")?;
+    required_text(&artikel.artikelnummer, "artikelnummer")?;
+    let artikelnummer = &artikel.artikelnummer;
+    if case_key(artikelnummer) != case_key(&old.artikelnummer) {
         let message =
             format_args!("Die Artikelnummer {artikelnummer} ist schon vergeben. Bitte eine andere wählen.");
-        let is_taken = sql::find_by_artikelnummer(tx, &artikelnummer)?.is_some();
+        let is_taken = sql::find_by_artikelnummer(tx, artikelnummer)?.is_some();
         refuse_if(is_taken, Code::FeldWiderspruch, "artikelnummer", message)?;
     }
-    let mut artikel = Artikel {
-        artikelnummer,
-        bezeichnung,
-        artikelgruppe_id,
-        gruppe,
-        status: change.status.apply(Some(old.status)).unwrap_or_default(),
-        chargenpflichtig: change.chargenpflichtig.apply(Some(old.chargenpflichtig)).unwrap_or_default(),
-        ..old.clone()
-    };
-    apply_each! { change => artikel: artikelnr, bezeichnung2, langtext, einheit, preis, ep_netto, mwst_satz, ean }
     Ok(artikel)
 }
 
@@ -166,7 +158,7 @@ pub fn resolve_gruppe(tx: &WriteTx<'_>, name: String, hints: &mut Hints) -> Resu
     let message = format!("Die Artikelgruppe {name} wurde neu angelegt.");
     hints.add_field(HintCode::ArtikelgruppeAngelegt, "gruppe", message);
     let id = sql::next_gruppe_id(tx)?;
-    let new = Artikelgruppe { id, name, kuerzel: None, nummer: None, mwst_satz: None };
+    let new = Artikelgruppe { id, name, ..Artikelgruppe::default() };
     sql::upsert_gruppe(tx, &new)?;
     Ok(new)
 }

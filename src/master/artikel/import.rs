@@ -4,33 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::change::{change, create, store_tier};
-use super::model::{Artikel, ArtikelChange, Artikelgruppe, Staffel};
+use super::model::{Artikel, ArtikelChange, GruppeZeile, Staffel};
 use super::sql;
 use crate::eingabe;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::json::Json;
-use crate::platform::http::wire::{At, FromJson, Int, NotNegative, Text};
+use crate::platform::http::wire::{At, FromJson, NotNegative, Text};
 use crate::platform::import::file::{ParseError, Rows};
 use crate::platform::import::{Stored, Upserted};
 use crate::rules::change::Change;
-use crate::rules::error::{Code, Hints, Refusal, required};
-use crate::rules::fixed::{Percent, Price, Quantity};
+use crate::rules::error::{Code, Hints, Refusal, required, required_text};
+use crate::rules::fixed::{Price, Quantity};
 use crate::rules::text::{case_key, folded_key};
-
-/// Integer id or number of master data.
-type Nummer = Int<0, { i32::MAX as i64 }>;
-
-eingabe! {
-    pub struct GruppeZeile {
-        id: Int<1, { i32::MAX as i64 }>,
-        name: Text,
-        kuerzel: Text,
-        nummer: Nummer,
-        mwst_satz: Percent,
-    }
-    nur_lesen: [..Artikelgruppe]
-}
 
 eingabe! {
     pub struct StaffelZeile {
@@ -50,7 +36,6 @@ pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         (None, Some(name)) => sql::gruppe_by(tx, "name_key", &folded_key(name))?,
         (None, None) => None,
     };
-    let name = zeile.name.or_else(|| found.as_ref().map(|old| old.name.clone()));
     let id = match (&found, zeile.id) {
         (Some(old), Some(id)) if id != old.id => return Err(other_id(&old.name, old.id)),
         (Some(old), _) => old.id,
@@ -60,13 +45,10 @@ pub fn gruppe(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upser
         },
         (None, None) => sql::next_gruppe_id(tx)?,
     };
-    let new = Artikelgruppe {
-        id,
-        name: required(name, "name")?,
-        kuerzel: zeile.kuerzel.or_else(|| found.as_ref().and_then(|old| old.kuerzel.clone())),
-        nummer: zeile.nummer.or(found.as_ref().and_then(|old| old.nummer)),
-        mwst_satz: zeile.mwst_satz.or(found.as_ref().and_then(|old| old.mwst_satz)),
-    };
+    let mut new = found.clone().unwrap_or_default();
+    zeile.apply_to(&mut new);
+    new.id = id;
+    required_text(&new.name, "name")?;
     Upserted::by(found.as_ref(), &new, || sql::upsert_gruppe(tx, &new))
 }
 

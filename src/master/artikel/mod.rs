@@ -44,7 +44,7 @@ const READ: Access = Access::Scope(Scope::ArtikelRead);
 pub const WHAT: &str = "Diesen Artikel";
 
 pub const IMPORTS: &[Import] = &[
-    Import::of::<import::GruppeZeile>("artikelgruppen", &[&["kuerzel"], &["name"]], import::gruppe),
+    Import::of::<model::GruppeZeile>("artikelgruppen", &[&["kuerzel"], &["name"]], import::gruppe),
     Import::of::<ArtikelChange>("artikel", &[&["artikelnummer"]], import::artikel),
     Import::of_groups::<import::StaffelZeile>(
         "staffelpreise",

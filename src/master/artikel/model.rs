@@ -19,43 +19,53 @@ record! {
     #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Artikel in artikel as a {
         id: Uuid = fixed,
-        artikelnummer: String = mutable => said("Nummer", "Artikelnummer.")
+        artikelnummer: String as Text = mutable => said("Nummer", "Artikelnummer.")
             .aliases("artikelnr artnr artikelno artikelcode materialnummer materialnr produktnummer produktnr \
                 sachnummer nr nummer")
             .group(STAMM),
-        artikelnr: Option<String> = mutable => said("Zweite Nummer", "Zweite, kurze Artikelnummer.")
+        artikelnr: Option<String> as Text = mutable => said("Zweite Nummer", "Zweite, kurze Artikelnummer.")
             .group(STAMM),
-        bezeichnung: String = mutable => said("Bezeichnung", "Bezeichnung.")
+        bezeichnung: String as Text = mutable => said("Bezeichnung", "Bezeichnung.")
             .aliases("artikelbezeichnung artikelname produktbezeichnung produktname produkt beschreibung \
                 bezeichnung1")
             .group(STAMM),
-        bezeichnung2: Option<String> = mutable => said("Zusatz", "Zweite Bezeichnung.")
+        bezeichnung2: Option<String> as Text = mutable => said("Zusatz", "Zweite Bezeichnung.")
             .aliases("zusatz zusatzbezeichnung")
             .group(STAMM),
-        einheit: Option<String> = mutable => said("Einheit", "Einheit, in der der Artikel geführt wird.")
+        einheit: Option<String> as Text = mutable => said("Einheit", "Einheit, in der der Artikel geführt wird.")
             .aliases("me mengeneinheit einh")
             .group(STAMM),
-        preis: Option<Price> = mutable => said("Verkaufspreis netto (EUR)", "Verkaufspreis netto je Einheit.")
+        preis: Option<Price> as NotNegative<Price> = mutable
+            => said("Verkaufspreis netto (EUR)", "Verkaufspreis netto je Einheit.")
             .aliases("verkaufspreis vk vkpreis vknetto verkaufspreisnetto nettopreis preisnetto preiseur preiseuro \
                 listenpreis")
             .group(PREISE),
-        ep_netto: Option<Price> = mutable => said("Einkaufspreis netto (EUR)", "Einkaufspreis netto je Einheit.")
+        ep_netto: Option<Price> as NotNegative<Price> = mutable
+            => said("Einkaufspreis netto (EUR)", "Einkaufspreis netto je Einheit.")
             .aliases("einkaufspreis ek ekpreis eknetto einkaufspreisnetto")
             .group(PREISE),
-        mwst_satz: Option<Percent> = mutable => said("Steuersatz (%)", "Steuersatz in Prozent.")
+        mwst_satz: Option<Percent> as Percent = mutable => said("Steuersatz (%)", "Steuersatz in Prozent.")
             .aliases("mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz")
             .group(PREISE),
-        ean: Option<String> = mutable => said("EAN", "EAN.")
+        ean: Option<String> as Text = mutable => said("EAN", "EAN.")
             .aliases("gtin barcode eancode eannummer eannr")
             .group(STAMM),
         artikelgruppe_id: Option<i64> = mutable,
-        status: ArtikelStatus = mutable => said("Status", "Status des Datensatzes.").group(STAMM),
-        chargenpflichtig: bool = mutable
+        status: ArtikelStatus as OneOf<ArtikelStatus> = mutable
+            => said("Status", "Status des Datensatzes.").group(STAMM),
+        chargenpflichtig: bool as bool = mutable
             => said("Chargenpflichtig", "Ob der Artikel in Chargen geführt wird.").group(STAMM),
-        langtext: Option<String> = mutable => said("Langtext", "Langer Text.").long().group(TEXT),
+        langtext: Option<String> as LongText = mutable => said("Langtext", "Langer Text.").long().group(TEXT),
         gruppe: Option<String> = "g.name" => said("Gruppe", "Name der Artikelgruppe.")
             .aliases("artikelgruppe warengruppe produktgruppe"),
     }
+    /// Body of POST and PUT /artikel, and a row of an import (D22). `gruppe` identifies a group by kuerzel, nummer
+    /// or name; `staffelpreise` replaces all tiers of the article.
+    body change ArtikelChange {
+        artikelgruppe_id: Int<1, { i32::MAX as i64 }>,
+        gruppe: Spelled,
+        staffelpreise: Liste<StaffelEingabe, TIERS_MAX>,
+    } nur_lesen: ["hinweise"]
 }
 
 /// The parts of the form.
@@ -95,29 +105,6 @@ eingabe! {
         aktiv: bool,
     }
     nur_lesen: []
-}
-
-eingabe! {
-    /// Body of POST and PUT /artikel, and a row of an import (D22). `gruppe` identifies a group by kuerzel, nummer or name;
-    /// `staffelpreise` replaces all tiers of the article.
-    pub change ArtikelChange {
-        artikelnummer: Text,
-        artikelnr: Text,
-        bezeichnung: Text,
-        bezeichnung2: Text,
-        langtext: LongText,
-        einheit: Text,
-        preis: NotNegative<Price>,
-        ep_netto: NotNegative<Price>,
-        mwst_satz: Percent,
-        ean: Text,
-        artikelgruppe_id: Int<1, { i32::MAX as i64 }>,
-        gruppe: Spelled,
-        status: OneOf<ArtikelStatus>,
-        chargenpflichtig: bool,
-        staffelpreise: Liste<StaffelEingabe, TIERS_MAX>,
-    }
-    nur_lesen: [..Artikel, "hinweise"]
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -180,15 +167,16 @@ pub struct Staffel {
 }
 
 record! {
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
     pub struct Artikelgruppe in artikelgruppe as g {
-        id: i64 = fixed,
-        name: String = mutable => said("Name", "Name.").aliases("bezeichnung gruppe artikelgruppe warengruppe"),
-        kuerzel: Option<String> = mutable => said("Kürzel", "Kürzel.").aliases("kurzzeichen code"),
-        nummer: Option<i64> = mutable
+        id: i64 as Int<1, { i32::MAX as i64 }> = fixed,
+        name: String as Text = mutable => said("Name", "Name.").aliases("bezeichnung gruppe artikelgruppe warengruppe"),
+        kuerzel: Option<String> as Text = mutable => said("Kürzel", "Kürzel.").aliases("kurzzeichen code"),
+        nummer: Option<i64> as Int<0, { i32::MAX as i64 }> = mutable
             => said("Nummer", "Nummer.").aliases("nr zertifikatsnummer zertifikatsnr zertifikatnr zertifikat"),
-        mwst_satz: Option<Percent> = mutable
+        mwst_satz: Option<Percent> as Percent = mutable
             => said("Steuersatz (%)", "Steuersatz in Prozent.")
             .aliases("mwst mwstprozent ust ustsatz steuersatz umsatzsteuer umsatzsteuersatz"),
     }
+    body struct GruppeZeile {} nur_lesen: []
 }

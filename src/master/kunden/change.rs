@@ -4,12 +4,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use super::bezug::by_id;
-use super::model::{Kunde, KundeChange, PartnerTypen};
+use super::model::{Kunde, KundeChange};
 use super::{personenkonten, sql, verlauf};
 use crate::master::{laender, vertriebler};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
-use crate::rules::change::{Change, apply_each};
+use crate::rules::change::Change;
 use crate::rules::datev::Personenkonto;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::felder::GeaendertesFeld;
@@ -44,7 +44,6 @@ pub fn create(tx: &WriteTx<'_>, mut change: KundeChange, hints: &mut Hints) -> R
 pub fn preset() -> Kunde {
     Kunde {
         staat: DEFAULT_COUNTRY.to_owned(),
-        partner_typen: PartnerTypen::DEFAULT,
         zahlungsziel_tage: Some(DEFAULT_PAYMENT_DAYS),
         ..Kunde::default()
     }
@@ -73,35 +72,18 @@ pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
 
 pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     hint_doubtful(&old, &change, hints);
-    let staat = staat(change.staat, change.land, old.staat.clone())?;
-    let ust_id = change.ust_id.apply(old.ust_id.clone());
-    if ust_id != old.ust_id || staat != old.staat {
-        hint_doubtful_ust_id(ust_id.as_deref(), &staat, hints);
+    let mut kunde = old.clone();
+    change.clone().apply_to(&mut kunde);
+    kunde.staat = staat(change.staat, change.land, old.staat.clone())?;
+    if kunde.ust_id != old.ust_id || kunde.staat != old.staat {
+        hint_doubtful_ust_id(kunde.ust_id.as_deref(), &kunde.staat, hints);
     }
-    let vorname = change.vorname.apply(old.vorname);
-    let (name, nachname_firma) =
-        names(change.name, change.nachname_firma, (old.name, old.nachname_firma), vorname.as_deref())?;
-    let vb_id = vertriebler::resolve_change(tx, &change.vb_id, old.vb_id, hints)?;
-    let mut kunde = Kunde {
-        name,
-        nachname_firma,
-        vorname,
-        staat,
-        ust_id,
-        vb_id,
-        status: change.status.apply(Some(old.status)).unwrap_or_default(),
-        partner_typen: change.partner_typen.apply(Some(old.partner_typen)).unwrap_or(PartnerTypen::DEFAULT),
-        e_rechnung: change.e_rechnung.apply(Some(old.e_rechnung)).unwrap_or_default(),
-        ..old
-    };
+    (kunde.name, kunde.nachname_firma) =
+        names(change.name, change.nachname_firma, (old.name, old.nachname_firma), kunde.vorname.as_deref())?;
+    kunde.vb_id = vertriebler::resolve_change(tx, &change.vb_id, old.vb_id, hints)?;
+    (kunde.debitor_konto, kunde.kreditor_konto) = (old.debitor_konto, old.kreditor_konto);
     personenkonten::apply(tx, &mut kunde, Personenkonto::Debitor, change.debitor_konto)?;
     personenkonten::apply(tx, &mut kunde, Personenkonto::Kreditor, change.kreditor_konto)?;
-    apply_each! { change => kunde:
-        anrede, email, telefon, telefon2, strasse, plz, ort,
-        steuerart, zahlungsziel_tage, skonto_tage, skonto_prozent,
-        steuernummer, betriebsnummer, iban, bic,
-        kaeuferreferenz, e_adresse, gutschrift_vereinbart_am, notizen
-    }
     Ok(kunde)
 }
 

@@ -18,7 +18,7 @@ pub use change::{give_konto, personenkonto};
 pub use checks::CHECKS;
 pub use handlers::found;
 pub use import::put_back;
-pub use model::{Auswahl, GRUPPEN, Kunde, KundeChange, KundenId, PartnerTypen};
+pub use model::{Auswahl, GRUPPEN, Kunde, KundeChange, KundenId};
 pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};

@@ -20,7 +20,7 @@ use crate::rules::fixed::Percent;
 use crate::rules::stammdaten::{Anrede, ERechnung, KundeStatus, PartnerTyp};
 use crate::rules::tax::Steuerart;
 use crate::rules::verweis::Verweis;
-use crate::{auswahl, eingabe, shape};
+use crate::{auswahl, shape};
 
 record! {
     /// A partner (specification, Kunde; also shows the other fields of a POST: D18).
@@ -28,101 +28,101 @@ record! {
     pub struct Kunde in kunde as k {
         id: Uuid = fixed,
         /// The integer id (D1).
-        kunden_id: i64 = fixed,
-        kundennr: String = mutable
+        kunden_id: i64 as Int<1, 1_000_000_000> = fixed,
+        kundennr: String as TextWithin<KUNDENNR_CHARS_MAX> = mutable
             => said("Nummer", "Kundennummer, eindeutig in der Firma; ohne Angabe vergibt sie der Dienst.")
             .hint("leer: die nächste")
             .aliases("kundennummer kdnr kundnr debitor debitorennr debitorennummer kreditor kreditorennr \
                 kreditorennummer lieferantennr lieferantennummer adressnr adressnummer partnernr partnernummer \
                 personenkonto nr nummer")
             .group(WER).when(When::New),
-        name: String = mutable => said("Name auf Belegen", "Name."),
-        nachname_firma: String = mutable => said("Nachname oder Firma", "Nachname oder Firma.")
+        name: String as Text = mutable => said("Name auf Belegen", "Name."),
+        nachname_firma: String as Text = mutable => said("Nachname oder Firma", "Nachname oder Firma.")
             .aliases("firma firma1 firmenname firmierung name1 nachname familienname kundenname lieferantenname \
                 unternehmen betrieb betriebsname")
             .group(WER),
-        anrede: Option<Anrede> = mutable => said("Anrede", "Anrede.").group(WER),
-        vorname: Option<String> = mutable => said("Vorname", "Vorname.").group(WER),
-        email: Option<String> = mutable => said("E-Mail", "E-Mail-Adresse.")
+        anrede: Option<Anrede> as OneOf<Anrede> = mutable => said("Anrede", "Anrede.").group(WER),
+        vorname: Option<String> as Text = mutable => said("Vorname", "Vorname.").group(WER),
+        email: Option<String> as Text = mutable => said("E-Mail", "E-Mail-Adresse.")
             .aliases("emailadresse mail mailadresse")
             .group(ERREICHBAR),
-        telefon: Option<String> = mutable => said("Telefon", "Telefon.")
+        telefon: Option<String> as Text = mutable => said("Telefon", "Telefon.")
             .aliases("tel telefonnummer telefonnr telefon1 fon festnetz")
             .group(ERREICHBAR).input("tel"),
-        telefon2: Option<String> = mutable => said("Zweites Telefon", "Zweites Telefon.")
+        telefon2: Option<String> as Text = mutable => said("Zweites Telefon", "Zweites Telefon.")
             .aliases("mobil mobiltelefon mobilnummer handy handynummer tel2")
             .group(ERREICHBAR).input("tel"),
-        strasse: Option<String> = mutable => said("Straße und Hausnummer", "Straße und Hausnummer.")
+        strasse: Option<String> as Text = mutable => said("Straße und Hausnummer", "Straße und Hausnummer.")
             .aliases("str strassenr strassehausnr strassehausnummer strasseundhausnummer anschrift adresse")
             .group(ANSCHRIFT),
-        plz: Option<String> = mutable
+        plz: Option<String> as Text = mutable
             => said("Postleitzahl", "Postleitzahl.").aliases("postleitzahl").group(ANSCHRIFT),
-        ort: Option<String> = mutable => said("Ort", "Ort.").aliases("stadt wohnort").group(ANSCHRIFT),
+        ort: Option<String> as Text = mutable => said("Ort", "Ort.").aliases("stadt wohnort").group(ANSCHRIFT),
         /// ISO 3166-1 alpha-2.
-        staat: String = mutable
+        staat: String as Staat = mutable
             => said("Land",
                 "Land (ISO 3166-1 alpha-2); in Anfragen auch ISO alpha-3 oder der deutsche Name.")
             .aliases("land laenderkennzeichen laendercode landeskennzeichen lkz")
             .group(ANSCHRIFT),
-        status: KundeStatus = mutable
+        status: KundeStatus as OneOf<KundeStatus> = mutable
             => said("Status", "Status des Datensatzes.").group(WER),
-        partner_typen: PartnerTypen = |ist_kunde, ist_lieferant, ist_spediteur| {
+        partner_typen: PartnerTypen as PartnerTypen = |ist_kunde, ist_lieferant, ist_spediteur| {
             PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur }
         } => said("Rollen", "Rollen des Partners; ohne Angabe kunde.")
             .aliases("partnertyp partnerart kundentyp kundenart typ rolle"),
-        steuerart: Option<Steuerart> = mutable
+        steuerart: Option<Steuerart> as OneOf<Steuerart> = mutable
             => said("Besteuerung", "regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer.")
             .group(STEUER),
-        zahlungsziel_tage: Option<i64> = mutable
+        zahlungsziel_tage: Option<i64> as Tage = mutable
             => said("Zahlungsziel (Tage)", "Zahlungsziel in Tagen.")
             .aliases("zahlungsziel zieltage zahlungszielintagen")
             .group(ZAHLUNG),
-        skonto_tage: Option<i64> = mutable
+        skonto_tage: Option<i64> as Tage = mutable
             => said("Skonto (Tage)", "Tage, in denen Skonto gilt.").group(ZAHLUNG),
-        skonto_prozent: Option<Percent> = mutable => said("Skonto (%)", "Skonto in Prozent.")
+        skonto_prozent: Option<Percent> as Percent = mutable => said("Skonto (%)", "Skonto in Prozent.")
             .aliases("skonto skontosatz")
             .group(ZAHLUNG),
-        steuernummer: Option<String> = mutable => said("Steuernummer", "Steuernummer.")
+        steuernummer: Option<String> as Text = mutable => said("Steuernummer", "Steuernummer.")
             .aliases("steuernr stnr")
             .group(STEUER),
-        ust_id: Option<String> = mutable => said("USt-IdNr.", "Umsatzsteuer-Identifikationsnummer.")
+        ust_id: Option<String> as Text = mutable => said("USt-IdNr.", "Umsatzsteuer-Identifikationsnummer.")
             .aliases("ustidnr ustidnummer ustidentnr umsatzsteuerid umsatzsteueridentifikationsnummer uid")
             .group(STEUER),
-        betriebsnummer: Option<String> = mutable => said("Betriebsnummer", "Betriebsnummer.")
+        betriebsnummer: Option<String> as Text = mutable => said("Betriebsnummer", "Betriebsnummer.")
             .aliases("betriebsnr")
             .group(STEUER),
-        iban: Option<String> = mutable => said("IBAN", "IBAN.").aliases("ibannr").group(ZAHLUNG),
-        bic: Option<String> = mutable => said("BIC", "BIC.").aliases("swift bicswift swiftbic").group(ZAHLUNG),
-        e_rechnung: ERechnung = mutable
+        iban: Option<String> as Text = mutable => said("IBAN", "IBAN.").aliases("ibannr").group(ZAHLUNG),
+        bic: Option<String> as Text = mutable => said("BIC", "BIC.").aliases("swift bicswift swiftbic").group(ZAHLUNG),
+        e_rechnung: ERechnung as OneOf<ERechnung> = mutable
             => said("E-Rechnung als",
                 "In welcher Form dieser Partner E-Rechnungen bekommt: zugferd, xrechnung oder aus.")
             .group(STEUER),
-        kaeuferreferenz: Option<String> = mutable
+        kaeuferreferenz: Option<String> as Text = mutable
             => said("Leitweg-ID oder Referenz",
                 "Woran der Käufer Rechnungen erkennt; bei Behörden ihre Leitweg-ID.")
             .group(STEUER),
-        e_adresse: Option<String> = mutable
+        e_adresse: Option<String> as Text = mutable
             => said("Elektronische Adresse",
                 "Wohin E-Rechnungen gehen: E-Mail-Adresse, Leitweg-ID (0204:…), GLN (0088:…) oder USt-IdNr. \
                 (9930:…); ohne Angabe die E-Mail-Adresse.")
             .group(STEUER),
-        gutschrift_vereinbart_am: Option<Day> = mutable
+        gutschrift_vereinbart_am: Option<Day> as Day = mutable
             => said("Gutschriften vereinbart am",
                 "Tag, an dem vereinbart wurde, dass die Firma Gutschriften für diesen Lieferanten schreibt \
                 (§ 14 Abs. 2 UStG).")
             .group(STEUER),
         /// Account in the tax adviser's books as a customer; never changes once assigned (D34).
-        debitor_konto: Option<i64> = mutable
+        debitor_konto: Option<i64> as Int<1, 999_999_999> = mutable
             => said("Debitorenkonto",
                 "Personenkonto als Kunde beim Steuerberater; steht fest, sobald es vergeben ist.")
             .group(BUCHHALTUNG).when(When::Unset),
         /// Account in the tax adviser's books as a supplier, likewise.
-        kreditor_konto: Option<i64> = mutable
+        kreditor_konto: Option<i64> as Int<1, 999_999_999> = mutable
             => said("Kreditorenkonto",
                 "Personenkonto als Lieferant beim Steuerberater; steht fest, sobald es vergeben ist.")
             .group(BUCHHALTUNG).when(When::Unset),
         vb_id: Option<i64> = mutable => said("Vertriebler", "Vertriebler.").aliases("vertriebler vertreter"),
-        notizen: Option<String> = mutable => said("Notizen", "Freier Text.")
+        notizen: Option<String> as LongText = mutable => said("Notizen", "Freier Text.")
             .aliases("notiz bemerkung bemerkungen anmerkung anmerkungen")
             .group(NOTIZEN).long(),
         created_at: Instant = fixed as angelegt_am,
@@ -135,6 +135,11 @@ record! {
         ist_lieferant: mutable = partner_typen.lieferant,
         ist_spediteur: mutable = partner_typen.spediteur,
     }
+    /// Body of POST and PUT /kunden and a row of an import. `land` is another name of `staat` (D18).
+    body change KundeChange {
+        land: Staat,
+        vb_id: Verweis,
+    } nur_lesen: ["hinweise"]
 }
 
 /// The parts of the form.
@@ -157,11 +162,18 @@ impl Kunde {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartnerTypen {
     pub kunde: bool,
     pub lieferant: bool,
     pub spediteur: bool,
+}
+
+impl Default for PartnerTypen {
+    /// The default types of a partner (specification).
+    fn default() -> PartnerTypen {
+        PartnerTypen { kunde: true, lieferant: false, spediteur: false }
+    }
 }
 
 impl Typed for PartnerTypen {
@@ -173,9 +185,6 @@ impl Typed for PartnerTypen {
 }
 
 impl PartnerTypen {
-    /// The default types of a partner (specification).
-    pub const DEFAULT: PartnerTypen = PartnerTypen { kunde: true, lieferant: false, spediteur: false };
-
     /// Refuses spediteur: a POST accepts kunde and lieferant only (specification).
     pub fn refuse_spediteur(&self) -> Checked<()> {
         let message = "Erlaubt sind: kunde, lieferant.";
@@ -227,7 +236,7 @@ impl FromJson for PartnerTypen {
         }
         let read = |(index, item)| at.element(index, |at| OneOf::<PartnerTyp>::from_json(item, at));
         let typen: PartnerTypen = items.iter().enumerate().map(read).collect::<Checked<_>>()?;
-        Ok(if typen == PartnerTypen::default() { PartnerTypen::DEFAULT } else { typen })
+        Ok(if typen.each().next().is_none() { PartnerTypen::default() } else { typen })
     }
 }
 
@@ -264,47 +273,6 @@ auswahl! {
 
 /// Maximum length of a customer number (D2).
 const KUNDENNR_CHARS_MAX: usize = 30;
-
-eingabe! {
-    /// The fields of a partner in the body of POST and PUT /kunden and in a row of an import. `name` and
-    /// `land` are aliases (specification; D18).
-    pub change KundeChange {
-        nachname_firma: Text,
-        name: Text,
-        kundennr: TextWithin<KUNDENNR_CHARS_MAX>,
-        kunden_id: Int<1, 1_000_000_000>,
-        anrede: OneOf<Anrede>,
-        vorname: Text,
-        strasse: Text,
-        plz: Text,
-        ort: Text,
-        staat: Staat,
-        land: Staat,
-        email: Text,
-        telefon: Text,
-        telefon2: Text,
-        status: OneOf<KundeStatus>,
-        steuerart: OneOf<Steuerart>,
-        zahlungsziel_tage: Tage,
-        skonto_tage: Tage,
-        skonto_prozent: Percent,
-        steuernummer: Text,
-        ust_id: Text,
-        betriebsnummer: Text,
-        iban: Text,
-        bic: Text,
-        e_rechnung: OneOf<ERechnung>,
-        kaeuferreferenz: Text,
-        e_adresse: Text,
-        gutschrift_vereinbart_am: Day,
-        debitor_konto: Int<1, 999_999_999>,
-        kreditor_konto: Int<1, 999_999_999>,
-        vb_id: Verweis,
-        partner_typen: PartnerTypen,
-        notizen: LongText,
-    }
-    nur_lesen: [..Kunde, "hinweise"]
-}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct KundeAngelegt {

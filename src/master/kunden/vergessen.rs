@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::model::{Kunde, PartnerTypen};
+use super::model::Kunde;
 use super::{sql, verlauf};
 use crate::master::anhaenge::{self, Besitzer};
 use crate::platform::db::tx::WriteTx;
@@ -66,7 +66,6 @@ fn without_anything(kunde: Kunde) -> Kunde {
         nachname_firma: FORGOTTEN_NAME.to_owned(),
         staat,
         status,
-        partner_typen: PartnerTypen::DEFAULT,
         created_at,
         ..Kunde::default()
     }

@@ -175,12 +175,35 @@ pub fn column<T: Column>(json: &mut Vec<u8>, null: &str, row: &Row<'_>, at: usiz
 /// ```
 ///
 /// The fields are public; what is said of them is [`DECLARED`](crate::rules::field::Declared::DECLARED). `in` is a
-/// table that the record is written to; `from` one that it is only read from. The slice gets what [`columns!`] declares, and the record a [`Record::write`] that puts a row into a
-/// list field by field, as serde would write the struct; it knows the attributes `skip` and, of computed
-/// fields, `skip_serializing_if`. `tests/project/columns.rs` names the columns of a table that are not declared.
+/// table that the record is written to; `from` one that it is only read from. The slice gets what [`columns!`] declares,
+/// and the record a [`Record::write`] that puts a row into a list field by field, as serde would write the struct; it
+/// knows the attributes `skip` and, of computed fields, `skip_serializing_if`. `tests/project/columns.rs` names the
+/// columns of a table that are not declared.
+///
+/// Behind the record stand its bodies, which [`eingabe!`](crate::eingabe) declares: each has the fields that name the
+/// type that reads them, `as Text`, and then its own. Its `apply_to` puts the former into a record.
+///
+/// ```text
+///         telefon: Option<String> as Text = mutable => said("Telefon", "Telefon."),
+///     }
+///     body change KundeChange { vb_id: Verweis } nur_lesen: ["hinweise"]
+///     body struct KundeZeile { vertreter: Text } nur_lesen: []
+/// ```
 macro_rules! record {
+    (
+        $(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident $fields:tt
+        $(with $with:tt)?
+        $($(#[$body_meta:meta])* body $kind:ident $body:ident $own:tt nur_lesen: [$($read_only:literal),*])+
+    ) => {
+        $crate::platform::db::record::record! {
+            $(#[$meta])* pub struct $record $way $table as $alias $fields $(with $with)?
+        }
+        $($crate::platform::db::record::body! {
+            $(#[$body_meta])* $record $kind $body $own [$($read_only),*] $fields
+        })+
+    };
     ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident {
-        $($(#[$($attribute:tt)*])* $field:ident: $type:ty
+        $($(#[$($attribute:tt)*])* $field:ident: $type:ty $(as $wire:ty)?
             $(= $($kind:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?
             $(=> $said:expr)?),* $(,)?
     } $(with { $($with:tt)* })?) => {
@@ -210,6 +233,31 @@ macro_rules! record {
                         Ok(())
                     })
                 }
+            }
+        }
+    };
+}
+
+/// Declares a body of a record: the fields that name the type that reads them, and its own.
+macro_rules! body {
+    ($(#[$meta:meta])* $record:ident $kind:ident $body:ident { $($own:tt)* } [$($read_only:literal),*] {
+        $($(#[$($attribute:tt)*])* $field:ident: $type:ty $(as $wire:ty)?
+            $(= $($way:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?
+            $(=> $said:expr)?),* $(,)?
+    }) => {
+        $crate::eingabe! {
+            $(#[$meta])*
+            pub $kind $body { $($($field: $wire,)?)* $($own)* }
+            nur_lesen: [..$record $(, $read_only)*]
+        }
+
+        impl $body {
+            /// Sets the fields that the record declares: what was not said stays, null empties.
+            #[allow(unused, reason = "a slice that computes most of its record sets each field itself")]
+            pub(super) fn apply_to(self, record: &mut $record) {
+                use $crate::{platform::http::wire::FromJson, rules::change::Takes};
+
+                $($(Takes::<<$wire as FromJson>::Value>::take(&mut record.$field, self.$field);)?)*
             }
         }
     };
@@ -332,4 +380,4 @@ macro_rules! is_shown {
     };
 }
 
-pub(crate) use {columns, is_shown, read_column, record, write_member};
+pub(crate) use {body, columns, is_shown, read_column, record, write_member};

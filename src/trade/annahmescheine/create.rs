@@ -214,32 +214,19 @@ fn note(
     let lieferdatum = new.lieferdatum.unwrap_or_else(|| tx.today());
     let bezug = KontraktBezug { kontrakt_id, kontrakt_position_id };
     hint_contract(tx, bezug, (kunde.id, artikel.id), lieferdatum, hints)?;
-    let biozertifikat_id = new.biozertifikat_id;
-    if let Some(id) = biozertifikat_id {
+    if let Some(id) = new.biozertifikat_id {
         biozertifikate::must_have(tx, id)?.hint_expired(lieferdatum, hints);
     }
-    Ok(Annahmeschein {
-        lieferdatum: Some(DayTime(lieferdatum)),
-        anliefermenge_kg: Some(menge),
+    let mut schein = Annahmeschein {
         partner_id: Some(kunde.id),
         artikel_id: Some(artikel.id),
-        wiegung_id: wiegung.map(|wiegung| wiegung.wiegung.id),
-        feuchte_prozent: new.feuchte_prozent,
-        basisfeuchte_prozent: new.basisfeuchte_prozent,
-        schwundfaktor: new.schwundfaktor.unwrap_or(Quantity::whole(1)),
-        besatz_prozent: new.besatz_prozent,
-        basisbesatz_prozent: new.basisbesatz_prozent,
-        sonstige_abzuege_kg: new.sonstige_abzuege_kg.unwrap_or_default(),
-        preis_je_t: new.preis_je_t,
-        kontrakt_id,
-        kontrakt_position_id,
-        fremde_charge_nr: new.fremde_charge_nr,
-        herkunftsland: new.herkunftsland,
-        biozertifikat_id,
-        bemerkung: new.bemerkung,
-        external_ref: new.external_ref,
+        external_ref: new.external_ref.clone(),
         ..Annahmeschein::blank(tx.new_id(), String::new(), tx.now())
-    })
+    };
+    new.apply_to(&mut schein);
+    schein.lieferdatum = Some(DayTime(lieferdatum));
+    schein.anliefermenge_kg = Some(menge);
+    Ok(schein)
 }
 
 /// Adds a hint if the contract of the goods is over, or if they name none although their partner has an open one (D21g).

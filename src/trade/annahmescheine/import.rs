@@ -12,8 +12,6 @@ use crate::platform::failure::Result;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::Upserted;
-use crate::rules::change::fill_each;
-use crate::rules::day::DayTime;
 use crate::rules::error::{Code, HintCode, Refusal, refuse_if, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::number::Reihe;
@@ -52,18 +50,13 @@ fn with_row(tx: &Tx<'_>, mut schein: Annahmeschein, zeile: AnnahmescheinZeile) -
         schein.ist_abgerechnet = status == AnnahmescheinStatus::Abgerechnet;
         schein.status = if follows && status == AnnahmescheinStatus::Offen { schein.status } else { status };
     }
-    schein.lieferdatum = zeile.lieferdatum.map(DayTime).or(schein.lieferdatum);
-    schein.schwundfaktor = zeile.schwundfaktor.unwrap_or(schein.schwundfaktor);
-    schein.sonstige_abzuege_kg = zeile.sonstige_abzuege_kg.unwrap_or(schein.sonstige_abzuege_kg);
-    fill_each! { zeile => schein:
-        wiegung_id, anliefermenge_kg, preis_je_t, fremde_charge_nr, herkunftsland,
-        feuchte_prozent, basisfeuchte_prozent, besatz_prozent, basisbesatz_prozent, biozertifikat_id, bemerkung
-    }
-    let weight = schein.anliefermenge_kg.or(zeile.netto_menge_kg).or(schein.netto_menge_kg);
+    let AnnahmescheinZeile { netto_menge_kg, netto_betrag, .. } = zeile;
+    zeile.apply_to(&mut schein);
+    let weight = schein.anliefermenge_kg.or(netto_menge_kg).or(schein.netto_menge_kg);
     required(weight, "anliefermenge_kg")?;
     check_ranges(&schein)?;
-    settle(&mut schein, &before, zeile.netto_menge_kg)?;
-    schein.netto_betrag = zeile.netto_betrag.or(schein.netto_betrag);
+    settle(&mut schein, &before, netto_menge_kg)?;
+    schein.netto_betrag = netto_betrag.or(schein.netto_betrag);
     check_ranges(&schein)?;
     check_booked(&before, &schein)?;
     check_paid(tx, &before, &schein)?;

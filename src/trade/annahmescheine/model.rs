@@ -35,9 +35,9 @@ record! {
         /// Whether an import declared it settled, regardless of its EL.
         #[serde(skip)]
         ist_abgerechnet: bool = mutable,
-        lieferdatum: Option<DayTime> = mutable
+        lieferdatum: Option<DayTime> as Day = mutable
             => said("Lieferdatum", "Tag der Lieferung.").aliases("datum anlieferdatum annahmedatum"),
-        anliefermenge_kg: Option<Quantity> = mutable
+        anliefermenge_kg: Option<Quantity> as Gewicht = mutable
             => said("Angeliefert (kg)", "Angeliefertes Gewicht in kg.").aliases("anliefermenge bruttomenge"),
         netto_menge_kg: Option<Quantity> = mutable
             => said("Netto (kg)", "Gewicht nach Abzügen in kg.").aliases("nettomenge nettogewicht"),
@@ -47,29 +47,29 @@ record! {
             .aliases("betrag"),
         partner_id: Option<Uuid> = mutable,
         artikel_id: Option<Uuid> = mutable,
-        wiegung_id: Option<Uuid> = mutable,
-        feuchte_prozent: Option<Percent> = mutable
+        wiegung_id: Option<Uuid> as Uuid = mutable,
+        feuchte_prozent: Option<Percent> as Percent = mutable
             => said("Feuchte (%)", "Gemessene Feuchte.").aliases("feuchte feuchtigkeit wassergehalt"),
-        basisfeuchte_prozent: Option<Percent> = mutable
+        basisfeuchte_prozent: Option<Percent> as Percent = mutable
             => said("Basisfeuchte (%)", "Feuchte, bis zu der nichts abgezogen wird."),
-        schwundfaktor: Quantity = mutable
+        schwundfaktor: Quantity as Quantity = mutable
             => said("Schwundfaktor", "Gewichtsverlust je Prozent Feuchte; ohne Angabe 1."),
-        besatz_prozent: Option<Percent> = mutable => said("Besatz (%)", "Gemessener Besatz.").aliases("besatz"),
-        basisbesatz_prozent: Option<Percent> = mutable
+        besatz_prozent: Option<Percent> as Percent = mutable => said("Besatz (%)", "Gemessener Besatz.").aliases("besatz"),
+        basisbesatz_prozent: Option<Percent> as Percent = mutable
             => said("Basisbesatz (%)", "Besatz, bis zu dem nichts abgezogen wird."),
-        sonstige_abzuege_kg: Quantity = mutable => said("Sonstige Abzüge (kg)", "Weitere Abzüge in kg."),
-        preis_je_t: Option<Price> = mutable
+        sonstige_abzuege_kg: Quantity as Gewicht = mutable => said("Sonstige Abzüge (kg)", "Weitere Abzüge in kg."),
+        preis_je_t: Option<Price> as Price = mutable
             => said("Preis je t (EUR)", "Preis je Tonne netto.").aliases("preist preiseurt preisjetonne"),
-        kontrakt_id: Option<Uuid> = mutable,
-        kontrakt_position_id: Option<Uuid> = mutable,
-        fremde_charge_nr: Option<String> = mutable
+        kontrakt_id: Option<Uuid> as Uuid = mutable,
+        kontrakt_position_id: Option<Uuid> as Uuid = mutable,
+        fremde_charge_nr: Option<String> as Text = mutable
             => said("Charge des Lieferanten", "Chargennummer des Lieferanten.")
             .aliases("lieferantencharge fremdcharge"),
-        herkunftsland: Option<String> = mutable
+        herkunftsland: Option<String> as Staat = mutable
             => said("Herkunftsland", "Herkunftsland (ISO 3166-1 alpha-2).")
             .aliases("herkunft ursprung ursprungsland"),
-        biozertifikat_id: Option<i64> = mutable => said("Biozertifikat", "id des Biozertifikats."),
-        bemerkung: Option<String> = mutable => said("Bemerkung", "Freier Text."),
+        biozertifikat_id: Option<i64> as Kennung = mutable => said("Biozertifikat", "id des Biozertifikats."),
+        bemerkung: Option<String> as LongText = mutable => said("Bemerkung", "Freier Text."),
         external_ref: Option<String> = fixed
             => said("Kennung des Senders",
                 "Kennung des Senders: eine zweite Anfrage mit derselben bekommt den vorhandenen Datensatz."),
@@ -113,6 +113,30 @@ record! {
         partner_name: Option<String> = "k.name" => said("Name des Partners", "Name des Partners."),
         artikel_bezeichnung: Option<String> = "a.bezeichnung" => said("Artikel", "Bezeichnung des Artikels."),
     }
+    #[derive(Serialize)]
+    body struct NewAnnahmeschein {
+        partner_id: Uuid,
+        kunden_id: KundenId,
+        kundennummer: Text,
+        artikel_id: Uuid,
+        artikelnr: Text,
+        external_ref: Text,
+        el_erzeugen: bool,
+        schema: Text,
+        werte: Liste<WertEingabe, WERTE_MAX>,
+        geraet: Text,
+        probe_nr: Text,
+    } nur_lesen: ["idempotent", "inhalt_abweichend", "lagerbewegungen", "hinweise"]
+    /// A row of annahmescheine; its key is belegnummer, `partner` is a kundennr (D22). A net quantity in the
+    /// row is kept.
+    body struct AnnahmescheinZeile {
+        belegnummer: Text,
+        status: OneOf<AnnahmescheinStatus>,
+        partner: Text,
+        artikelnummer: Text,
+        netto_menge_kg: Gewicht,
+        netto_betrag: Money,
+    } nur_lesen: []
 }
 
 impl Annahmeschein {
@@ -192,70 +216,6 @@ auswahl! {
         /// Of its page.
         sortierung: Option<&'static str> = None,
     }
-}
-
-eingabe! {
-    #[derive(Serialize)]
-    pub struct NewAnnahmeschein {
-        partner_id: Uuid,
-        kunden_id: KundenId,
-        kundennummer: Text,
-        artikel_id: Uuid,
-        artikelnr: Text,
-        wiegung_id: Uuid,
-        anliefermenge_kg: Gewicht,
-        lieferdatum: Day,
-        feuchte_prozent: Percent,
-        basisfeuchte_prozent: Percent,
-        schwundfaktor: Quantity,
-        besatz_prozent: Percent,
-        basisbesatz_prozent: Percent,
-        sonstige_abzuege_kg: Gewicht,
-        preis_je_t: Price,
-        kontrakt_id: Uuid,
-        kontrakt_position_id: Uuid,
-        fremde_charge_nr: Text,
-        herkunftsland: Staat,
-        biozertifikat_id: Kennung,
-        bemerkung: LongText,
-        external_ref: Text,
-        el_erzeugen: bool,
-        schema: Text,
-        werte: Liste<WertEingabe, WERTE_MAX>,
-        geraet: Text,
-        probe_nr: Text,
-    }
-    nur_lesen: [..Annahmeschein, "idempotent", "inhalt_abweichend", "lagerbewegungen", "hinweise"]
-}
-
-eingabe! {
-    /// A row of annahmescheine; its key is belegnummer, `partner` is a kundennr (D22). A net quantity in the
-    /// row is kept.
-    pub struct AnnahmescheinZeile {
-        belegnummer: Text,
-        status: OneOf<AnnahmescheinStatus>,
-        partner: Text,
-        artikelnummer: Text,
-        wiegung_id: Uuid,
-        lieferdatum: Day,
-        anliefermenge_kg: Gewicht,
-        netto_menge_kg: Gewicht,
-        netto_betrag: Money,
-        feuchte_prozent: Percent,
-        basisfeuchte_prozent: Percent,
-        schwundfaktor: Quantity,
-        besatz_prozent: Percent,
-        basisbesatz_prozent: Percent,
-        sonstige_abzuege_kg: Gewicht,
-        preis_je_t: Price,
-        kontrakt_id: Uuid,
-        kontrakt_position_id: Uuid,
-        fremde_charge_nr: Text,
-        herkunftsland: Staat,
-        biozertifikat_id: Kennung,
-        bemerkung: LongText,
-    }
-    nur_lesen: [..Annahmeschein]
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
