@@ -1,5 +1,5 @@
 //! Administration events: what a person or the command line did, as the administration log stores it (D27).
-//! The wording is chosen where an event is shown.
+//! Where it is shown, it is worded from [`Art::in_words`] and [`AdminAction::in_words`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +40,45 @@ choice! {
         Zertifikat = "zertifikat",
         DatevStapel = "datev_stapel",
         Ueberlassung = "ueberlassung",
+    }
+}
+
+impl Art {
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Art::Firma => "Firma",
+            Art::Schluessel => "Schlüssel",
+            Art::Zugang => "Zugang",
+            Art::Import => "Import",
+            Art::Beleg => "Beleg",
+            Art::Partner => "Partner",
+            Art::Sicherung => "Sicherung",
+            Art::Zertifikat => "Zertifikat",
+            Art::DatevStapel => "DATEV-Stapel",
+            Art::Ueberlassung => "Daten für die Betriebsprüfung",
+        }
+    }
+}
+
+impl AdminAction {
+    pub fn in_words(self) -> &'static str {
+        match self {
+            AdminAction::Angelegt => "angelegt",
+            AdminAction::Geaendert => "geändert",
+            AdminAction::Geleert => "geleert",
+            AdminAction::Geloescht => "gelöscht",
+            AdminAction::Zurueckgespielt => "zurückgespielt",
+            AdminAction::Gesperrt => "gesperrt",
+            AdminAction::Freigegeben => "freigegeben",
+            AdminAction::LinkErzeugt => "Link erzeugt",
+            AdminAction::PasswortGesetzt => "Passwort gesetzt",
+            AdminAction::Importiert => "gespeichert",
+            AdminAction::Zurueckgenommen => "zurückgenommen",
+            AdminAction::Abgeschlossen => "abgeschlossen",
+            AdminAction::Erledigt => "erledigt",
+            AdminAction::Vergessen => "vergessen",
+            AdminAction::Verworfen => "verworfen",
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! What a request says about a field: nothing, that it becomes empty, or a value (D18).
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::day::{Day, DayTime};
 use super::error::Hints;
 
@@ -57,6 +60,15 @@ impl<T> Change<T> {
             hints.add_ignored(feld);
         }
     }
+}
+
+/// A record after a change, and what there is to say about it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "{T}Geaendert")]
+pub struct Geaendert<T> {
+    #[serde(flatten)]
+    pub record: T,
+    pub hinweise: Hints,
 }
 
 /// What a body says of a field, as a change of it; a body of plain values cannot clear.

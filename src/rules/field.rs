@@ -24,6 +24,8 @@ pub struct Said {
     pub input: &'static str,
     /// Whether its text has several lines.
     pub is_long: bool,
+    /// It is the code of a country, chosen by its name; the words for none, blank where there always is one.
+    pub country: Option<&'static str>,
     pub when: When,
 }
 
@@ -46,6 +48,7 @@ pub const fn said(label: &'static str, meaning: &'static str) -> Said {
         group: None,
         input: "text",
         is_long: false,
+        country: None,
         when: When::Always,
     }
 }
@@ -69,6 +72,10 @@ impl Said {
 
     pub const fn long(self) -> Said {
         Said { is_long: true, ..self }
+    }
+
+    pub const fn country(self, none: &'static str) -> Said {
+        Said { country: Some(none), ..self }
     }
 
     pub const fn when(self, when: When) -> Said {

@@ -6,8 +6,7 @@ use uuid::Uuid;
 
 use super::inventur::{self, Gezaehlt};
 use super::model::{
-    Auswahl, Charge, ChargeAngelegt, ChargeChange, ChargeGeaendert, InventurBestaetigung, NewCharge,
-    NewInventur, Verfuegbar,
+    Auswahl, Charge, ChargeAngelegt, ChargeChange, InventurBestaetigung, NewCharge, NewInventur, Verfuegbar,
 };
 use super::{change, sql, stock, verfuegbar, verlauf};
 use crate::master::artikel::{self, Artikel};
@@ -21,6 +20,7 @@ use crate::platform::http::query::Query;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
 use crate::platform::listing::Listing;
+use crate::rules::change::Geaendert;
 use crate::rules::error::{Code, HintCode, Hints, Refusal, required};
 use crate::rules::fixed::Quantity;
 use crate::rules::repeat::Wiederholt;
@@ -99,8 +99,8 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
         IfMatch::check(if_match.as_ref(), old.version)?;
         let mut hinweise = hinweise.clone();
         ignored.silence(&mut hinweise, || Ok(&old))?;
-        let charge = change::change(tx, old, change.clone(), &mut hinweise)?;
-        Ok(Reply::ok(&ChargeGeaendert { charge, hinweise })?.about(id))
+        let record = change::change(tx, old, change.clone(), &mut hinweise)?;
+        Ok(Reply::ok(&Geaendert { record, hinweise })?.about(id))
     }))
 }
 

@@ -15,7 +15,7 @@ mod verlauf;
 pub use checks::CHECKS;
 pub use handlers::found;
 pub use inventur::{hint_counted_since, hint_outdated};
-pub use model::{Auswahl, Charge, Inventur, Lagerposten, NewCharge};
+pub use model::{ANGABEN, Auswahl, Charge, Inventur, Lagerposten, NewCharge};
 pub use moved::{Bewegt, Wovon, moved_by_day, moved_by_order};
 pub use sql::{
     COUNTED, Lagernd, Numbered, RETENTION, SORTIERUNG, Vorrat, expiring, find, had_partner, has_locked_stock,
@@ -32,12 +32,12 @@ use crate::platform::http::param::Param;
 use crate::platform::http::route::{Access, Route};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
+use crate::rules::change::Geaendert;
 use crate::rules::error::Code;
 use crate::rules::repeat::Wiederholt;
 use crate::rules::scope::Scope;
 use model::{
-    ChargeAngelegt, ChargeChange, ChargeGeaendert, ChargeVerlaufseintrag, InventurBestaetigung,
-    InventurZeile, NewInventur,
+    ChargeAngelegt, ChargeChange, ChargeVerlaufseintrag, InventurBestaetigung, InventurZeile, NewInventur,
 };
 use verfuegbar::VerfuegbareCharge;
 
@@ -81,7 +81,7 @@ pub const ROUTES: &[Route] = &[
     )
     .takes::<ChargeChange>("ChargeAenderung", &[])
     .with_if_match()
-    .gives(&[Answer::ok::<ChargeGeaendert>()])
+    .gives(&[Answer::ok::<Geaendert<Charge>>()])
     .refuses(&[&[Code::LandUnbekannt, Code::FremdeChargeNrBereitsVergeben]]),
     Route::get("/api/v1/chargen/{id}/verlauf", READ, "Frühere Fassungen einer Charge", handlers::get_verlauf)
         .with_query(&[Param::limit(None), Param::OFFSET])

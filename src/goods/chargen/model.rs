@@ -25,13 +25,16 @@ record! {
             .aliases("charge chargennr chargennummer los losnr losnummer partie partienr partienummer lot nr nummer"),
         fremde_charge_nr: Option<String> as Text = mutable
             => said("Nummer des Lieferanten", "Chargennummer des Lieferanten.")
-            .aliases("lieferantencharge fremdcharge"),
+            .aliases("lieferantencharge fremdcharge")
+            .group(ANGABEN),
         mhd: Option<DayTime> as Day = mutable
             => said("Haltbar bis", "Mindesthaltbarkeitsdatum.")
-            .aliases("mindesthaltbarkeitsdatum mindesthaltbarkeit haltbarbis haltbarkeit"),
+            .aliases("mindesthaltbarkeitsdatum mindesthaltbarkeit haltbarbis haltbarkeit")
+            .group(ANGABEN),
         herkunftsland: Option<String> as Staat = mutable
             => said("Herkunftsland", "Herkunftsland (ISO 3166-1 alpha-2).")
-            .aliases("herkunft ursprung ursprungsland"),
+            .aliases("herkunft ursprung ursprungsland")
+            .group(ANGABEN).country("nicht bekannt"),
         biozertifikat_id: Option<i64> as Kennung = mutable => said("Biozertifikat", "id des Biozertifikats."),
         einheit: Option<String> as Text = mutable
             => said("Einheit", "Einheit der Menge.").aliases("me mengeneinheit einh"),
@@ -82,6 +85,9 @@ record! {
         bestand: NotNegative<Quantity>,
     } nur_lesen: []
 }
+
+/// The part of the form that corrects a batch.
+pub const ANGABEN: &str = "Angaben";
 
 impl Charge {
     /// Whether its best-before date is earlier than this day.
@@ -213,13 +219,6 @@ pub struct ChargeAngelegt {
     pub id: Uuid,
     pub charge_nr: String,
     pub bestand: Quantity,
-    pub hinweise: Hints,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ChargeGeaendert {
-    #[serde(flatten)]
-    pub charge: Charge,
     pub hinweise: Hints,
 }
 

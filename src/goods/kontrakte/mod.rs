@@ -31,10 +31,11 @@ use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
 use crate::platform::listing::Records;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
+use crate::rules::change::Geaendert;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
+use model::KontraktAngelegt;
 pub use model::{Auswahl, KOPF, Kontrakt, KontraktChange, NOTIZEN, Position, PositionEingabe};
-use model::{KontraktAngelegt, KontraktGeaendert};
 use uuid::Uuid;
 
 pub const IMPORTS: &[Import] =
@@ -68,7 +69,7 @@ pub const ROUTES: &[Route] = &[
     Route::put("/api/v1/kontrakte/{id}", Scope::KontrakteWrite, "Kontrakt und Positionen ändern", put)
         .takes::<KontraktChange>("KontraktAenderung", &[])
         .with_if_match()
-        .gives(&[Answer::ok::<KontraktGeaendert>()])
+        .gives(&[Answer::ok::<Geaendert<Kontrakt>>()])
         .refuses(REFUSES),
     Route::get(
         "/api/v1/kontrakte/{id}/verlauf",
@@ -125,8 +126,8 @@ fn put(call: &Call<'_>) -> Result<Write> {
         let mut hinweise = hinweise.clone();
         ignored.silence(&mut hinweise, || complete(tx, id))?;
         change::change(tx, old, change.clone(), &mut hinweise)?;
-        let kontrakt = complete(tx, id)?;
-        Ok(Reply::ok(&KontraktGeaendert { kontrakt, hinweise })?.about(id))
+        let record = complete(tx, id)?;
+        Ok(Reply::ok(&Geaendert { record, hinweise })?.about(id))
     }))
 }
 

@@ -152,13 +152,6 @@ pub struct KontraktAngelegt {
     pub hinweise: Hints,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct KontraktGeaendert {
-    #[serde(flatten)]
-    pub kontrakt: Kontrakt,
-    pub hinweise: Hints,
-}
-
 record! {
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[schemars(rename = "KontraktPosition")]

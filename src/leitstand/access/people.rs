@@ -2,6 +2,7 @@
 //! cookies are stored only as digests.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::choice;
@@ -48,6 +49,27 @@ pub struct Person {
     pub has_password: bool,
 }
 
+/// The state of a person's access, as programs compare it.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub enum State {
+    #[serde(rename = "deactivated")]
+    Deactivated,
+    #[serde(rename = "no password yet")]
+    NoPassword,
+    #[serde(rename = "active")]
+    Active,
+}
+
+impl State {
+    pub fn in_words(self) -> &'static str {
+        match self {
+            State::Deactivated => "gesperrt",
+            State::NoPassword => "noch ohne Passwort",
+            State::Active => "aktiv",
+        }
+    }
+}
+
 impl Rolle {
     /// What the role may do, in German.
     pub const fn meaning(self) -> &'static str {
@@ -62,6 +84,14 @@ impl Rolle {
 impl Person {
     pub fn sees(&self, firma: TenantId) -> bool {
         self.firmen.as_ref().is_none_or(|firmen| firmen.contains(&firma))
+    }
+
+    pub fn state(&self) -> State {
+        match (self.aktiv, self.has_password) {
+            (false, _) => State::Deactivated,
+            (true, false) => State::NoPassword,
+            (true, true) => State::Active,
+        }
     }
 
     /// The administration event of a change of their access.

@@ -30,17 +30,9 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Name", |person| person.name.clone())
             .text("Rolle", |person| person.rolle.as_str().to_owned())
             .text("Firmen", firmen)
-            .text("Stand", |person| state(person).to_owned()))
+            .text("Stand", |person| person.state().in_words().to_owned()))
     };
     Ok(frame::page(request, "Zugänge", body))
-}
-
-fn state(person: &Person) -> &'static str {
-    match (person.aktiv, person.has_password) {
-        (false, _) => "gesperrt",
-        (true, false) => "noch ohne Passwort",
-        (true, true) => "aktiv",
-    }
 }
 
 /// The companies that a person sees, by name, or `alle`. `request.firmen` has all of them: the reader manages
@@ -154,7 +146,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             ("Name", person.name.clone()),
             ("Rolle", person.rolle.as_str().to_owned()),
             ("Firmen", companies(request, &person)),
-            ("Stand", state(&person).to_owned()),
+            ("Stand", person.state().in_words().to_owned()),
             ("Zuletzt angemeldet", last),
         ]))
         p.actions {

@@ -36,7 +36,6 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
          Import der Chargen; vielleicht ist auch die Suche zu eng.",
         filters: filter(request, "suche", "Bezeichnung, Nummer oder EAN", "search"),
         order: "artikelnummer",
-        file: true,
         above: html! { p.actions { a.button href=(request.of_firma("bestand/inventur")) { "Inventur" } } },
         ..List::of("bestand", "Bestand je Artikel", |(_, row): &Row| row.artikel.id, &found)
     };

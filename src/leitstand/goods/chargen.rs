@@ -12,8 +12,7 @@ use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::pager::pager;
 use crate::leitstand::kit::parts::{
-    ROWS, Table, amount, choice, facts, field, in_unit, linked, made_from, moment, optional, or_blank,
-    signed, table,
+    ROWS, Table, amount, facts, field, in_unit, linked, made_from, moment, optional, or_blank, signed, table,
 };
 use crate::leitstand::kit::{frame, line};
 use crate::master::{artikel, laender};
@@ -61,7 +60,6 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     }
     let found = chargen::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
-        file: true,
         empty: "Keine Chargen gefunden. Chargen entstehen mit Einkaufsbelegen, Annahmen, der Produktion und \
          dem Import; vielleicht ist auch die Suche zu eng.",
         filters: html! {
@@ -73,8 +71,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         order: default_order(request),
         ..List::of("chargen", "Chargen", |charge: &Charge| charge.id, &found)
     };
-    let body = lists::body(request, db, list, |table| columns(db.tx.today(), table))?;
-    Ok(frame::page(request, "Chargen", body))
+    lists::page(request, db, list, |table| columns(db.tx.today(), table))
 }
 
 /// The filter of the list; the number of an unknown article finds nothing.
@@ -141,7 +138,6 @@ fn facts_of(charge: &Charge) -> Vec<(&'static str, String)> {
     let own = [
         ("artikel_bezeichnung", charge.artikel_bezeichnung.clone()),
         ("partner_name", or_blank(&charge.partner_name)),
-        ("herkunftsland", optional(charge.herkunftsland.as_deref(), laender::name_de).to_owned()),
         ("eingang_menge", optional(charge.eingang_menge, came)),
         ("eingang_quelle", quelle(charge.eingang_quelle).to_owned()),
     ];
@@ -208,34 +204,19 @@ fn history(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Markup>
 
 pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let charge = chargen::found(&db.tx, request.uuid(0)?)?;
-    let countries = laender::all().iter().map(|land| (land.iso2.as_str(), land.name_de.as_str()));
-    let countries = [("", "nicht bekannt")].into_iter().chain(countries);
+    let asked: Vec<_> = fields::asked(Some(&charge)).collect();
+    let names: Vec<_> = asked.iter().map(|field| field.name).collect();
     let inside = html! {
         (made_from(request, "version", charge.version))
         p { "Was über " (charge.charge_nr) " falsch notiert war. Der Bestand bleibt, wie er ist; die Angaben von "
             "vorher bleiben im Verlauf. Abgeschlossene Belege ändern sich nicht." }
-        (field(request, "mhd", "Haltbar bis", "date", &optional(charge.mhd, |day| day.0.to_string()), "off"))
-        (field(
-            request,
-            "fremde_charge_nr",
-            "Nummer des Lieferanten",
-            "text",
-            &or_blank(&charge.fremde_charge_nr),
-            "off"
-        ))
-        (choice(request, "herkunftsland", "Herkunftsland", countries, &or_blank(&charge.herkunftsland)))
+        (fields::groups(&[chargen::ANGABEN], &asked, |field| fields::input(request, field, &charge)))
     };
-    let fields = ["mhd", "fremde_charge_nr", "herkunftsland"];
-    frame::form_page(request, "Charge berichtigen", &fields, inside, "Berichtigen", false)
+    frame::form_page(request, "Charge berichtigen", &names, inside, "Berichtigen", false)
 }
 
 pub fn correct(request: &PageRequest) -> Result<FirmaChange> {
-    let body = json!({
-        "mhd": request.filled("mhd"),
-        "fremde_charge_nr": request.filled("fremde_charge_nr"),
-        "herkunftsland": request.filled("herkunftsland"),
-    });
-    put(request, &body, "Die Charge ist berichtigt.")
+    put(request, &Value::Object(fields::body_of::<Charge>(request)), "Die Charge ist berichtigt.")
 }
 
 pub fn show_lock(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {

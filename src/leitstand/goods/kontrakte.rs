@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::goods::kontrakte::{self, Auswahl, Kontrakt, Position};
 use crate::leitstand::kit::fields::elsewhere;
-use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice, new_button};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
     self, ROWS, amount, facts, in_unit, joined, number, optional, or_blank, price, table,
@@ -43,16 +43,13 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter(request, "erntejahr", "Erntejahr", "number"))
         },
         keeps: &[("partner_id", "zu", "partner")],
-        file: true,
         above: html! {
-            @if request.may_change() {
-                p.actions { a.button href=(request.of_firma("kontrakte/neu")) { "Neuer Kontrakt" } }
-            }
+            (new_button(request, "kontrakte/neu", "Neuer Kontrakt"))
             (sums)
         },
         ..List::of("kontrakte", "Kontrakte", |kontrakt: &Kontrakt| kontrakt.id, &found)
     };
-    let body = lists::body(request, db, list, |table| {
+    lists::page(request, db, list, |table| {
         table
             .text("Kontrakt", |kontrakt| kontrakt.kontrakt_nr.clone())
             .text("Partner", |kontrakt| or_blank(&kontrakt.partner_name))
@@ -60,8 +57,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Vereinbart", |kontrakt| quantity(kontrakt, kontrakt.gesamtmenge))
             .numbers("Geliefert", |kontrakt| quantity(kontrakt, kontrakt.geliefert))
             .numbers("Offen", |kontrakt| quantity(kontrakt, kontrakt.offen))
-    })?;
-    Ok(frame::page(request, "Kontrakte", body))
+    })
 }
 
 fn too_many_to_sum() -> Markup {

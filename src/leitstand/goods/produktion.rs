@@ -30,7 +30,6 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     }
     let found = produktion::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
-        file: true,
         empty: "Keine Produktionsaufträge gefunden. Sie legen die angeschlossenen Programme an (POST \
          /api/v1/produktionsauftraege); Rezepturen kommen durch den Import.",
         filters: html! {

@@ -29,7 +29,6 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
          abrechnungsschemata); Beispiele liegen dem Handbuch bei.",
         filters: filter(request, "gueltig_am", "Gültig am", "date"),
         keeps: &[("artikel_id", "für", "artikel")],
-        file: true,
         above: html! {
             p {
                 "Ein Schema sagt, was von einer Anlieferung gemessen, abgezogen und zugeschlagen wird. \
@@ -39,7 +38,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         },
         ..List::of("annahme/schemata", "Abrechnungsschemata", |kopf: &Kopf| kopf.id, &found)
     };
-    let body = lists::body(request, db, list, |table| {
+    lists::page(request, db, list, |table| {
         table
             .text("Schema", |kopf| kopf.nummer.clone())
             .text("Bezeichnung", |kopf| kopf.bezeichnung.clone())
@@ -47,8 +46,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Version", |kopf| kopf.version.to_string())
             .text("Gültig", |kopf| days(kopf.gueltig_von, kopf.gueltig_bis))
             .text("Benutzt", |kopf| yes_or_no(used.contains(&kopf.id)))
-    })?;
-    Ok(frame::page(request, "Abrechnungsschemata", body))
+    })
 }
 
 fn days(von: Day, bis: Option<Day>) -> String {

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::goods::waage::{self, Auswahl, Wiegung};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields;
-use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice, new_button};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{Table, amount, facts, linked, moment, number, optional, or_blank};
 use crate::leitstand::kit::{frame, storno};
@@ -77,7 +77,6 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let shown = ["status", "von", "bis", "kennzeichen", "wiegeschein_nr", "partner_id", "sortierung"];
     let is_plain = shown.iter().all(|name| request.param(name).is_empty()) && request.list_page() == 0;
     let list = List {
-        file: true,
         empty: "Keine Wiegungen gefunden. Wiegungen legt das Programm der Waage an, oder man wiegt hier; \
          vielleicht ist auch die Suche zu eng.",
         filters: html! {
@@ -90,9 +89,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         keeps: &[("partner_id", "zu", "partner")],
         order: "-ts_erst",
         above: html! {
-            @if request.may_change() {
-                p.actions { a.button href=(request.of_firma("wiegungen/neu")) { "Fahrzeug wiegen" } }
-            }
+            (new_button(request, "wiegungen/neu", "Fahrzeug wiegen"))
             @if is_plain { h2 { "Offen" } (open(request, db, OPEN_WEIGHINGS_SHOWN_MAX)?) h2 { "Alle" } }
         },
         ..List::of("wiegungen", "Wiegungen", |wiegung: &Wiegung| wiegung.id, &found)

@@ -5,8 +5,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::page::PageRequest;
 use super::parts::{
-    amount, choice, field, json_number, lines, moment, number, plain, plain_price, price, yes_or_no,
+    self, amount, choice, json_number, lines, moment, number, plain, plain_price, price, yes_or_no,
 };
+use crate::master::laender;
 use crate::rules::day::Day;
 use crate::rules::field::{Declared, Field, Kind, Value, When};
 
@@ -30,11 +31,12 @@ fn percent(share: impl std::fmt::Display) -> String {
     format!("{} %", amount(share))
 }
 
-/// A value as people read it; blank without one.
-fn in_words(kind: Kind, value: Value) -> String {
-    match value {
+/// The value of a field as people read it; blank without one.
+fn in_words<R>(field: &Field<R>, record: &R) -> String {
+    match (field.value)(record) {
         Value::Empty => String::new(),
-        Value::Text(text) if matches!(kind, Kind::Choice(..)) => wording(&text).to_owned(),
+        Value::Text(text) if matches!(field.kind, Kind::Choice(..)) => wording(&text).to_owned(),
+        Value::Text(code) if field.said.country.is_some() => laender::name_de(&code).to_owned(),
         Value::Text(text) => text,
         Value::Price(found) => price(found),
         // The labels of shares end in (%).
@@ -49,27 +51,36 @@ fn in_words(kind: Kind, value: Value) -> String {
 }
 
 /// A value as an input has it.
-fn typed(value: Value) -> String {
-    match value {
+fn typed<R>(field: &Field<R>, record: &R) -> String {
+    match (field.value)(record) {
         Value::Price(found) => plain_price(found),
         Value::Percent(found) => plain(found),
         Value::Decimal(found) => plain(found),
         Value::Money(found) => plain(found),
         Value::Day(day) => day.to_string(),
         Value::Text(text) => text,
-        other => in_words(Kind::Text, other),
+        _ => in_words(field, record),
     }
 }
 
 /// The label and the value of each declared field in words, or what the page says instead; blank: it does not show it.
 /// What the page says itself stands first.
 pub fn facts_of<R: Declared>(record: &R, own: &[(&str, String)]) -> Vec<(&'static str, String)> {
+    facts_within(record, own, |_| true)
+}
+
+/// As [`facts_of`], of the fields of these groups of the form alone.
+pub fn facts_within<R: Declared>(
+    record: &R,
+    own: &[(&str, String)],
+    is_asked: impl Fn(Option<&str>) -> bool,
+) -> Vec<(&'static str, String)> {
     let words = |field: &Field<R>| match own.iter().find(|(name, _)| *name == field.name) {
         Some((_, words)) => words.clone(),
-        None => in_words(field.kind, (field.value)(record)),
+        None => in_words(field, record),
     };
     let place = |field: &&Field<R>| own.iter().position(|(name, _)| *name == field.name).unwrap_or(own.len());
-    let mut fields: Vec<_> = R::DECLARED.iter().collect();
+    let mut fields: Vec<_> = R::DECLARED.iter().filter(|field| is_asked(field.said.group)).collect();
     fields.sort_by_key(place);
     fields.into_iter().map(|field| (field.said.label, words(field))).collect()
 }
@@ -90,22 +101,27 @@ pub fn asked<R: Declared>(record: Option<&R>) -> impl Iterator<Item = &'static F
 }
 
 /// The input of a field, with the value that was typed, else that of the record.
-pub fn input<R>(request: &PageRequest, Field { name, said, kind, value }: &Field<R>, record: &R) -> Markup {
-    let value = typed(value(record));
+pub fn input<R>(request: &PageRequest, field: &Field<R>, record: &R) -> Markup {
+    let (Field { name, said, kind, .. }, value) = (field, typed(field, record));
     let label = &match said.hint {
         "" => said.label.to_owned(),
         hint => format!("{} ({hint})", said.label),
     };
-    match kind {
-        Kind::Text if said.is_long => lines(request, name, label, &value),
-        Kind::Choice(texts, is_optional) => {
+    match (kind, said.country) {
+        (Kind::Text, _) if said.is_long => lines(request, name, label, &value),
+        (Kind::Text, Some(none)) => {
+            let none = Some(("", none)).filter(|(_, words)| !words.is_empty());
+            let known = laender::all().iter().map(|land| (land.iso2.as_str(), land.name_de.as_str()));
+            choice(request, name, label, none.into_iter().chain(known), &value)
+        }
+        (Kind::Choice(texts, is_optional), _) => {
             let none = is_optional.then_some(("", "keine Angabe"));
             let options = none.into_iter().chain(texts.iter().map(|text| (*text, wording(text))));
             choice(request, name, label, options, &value)
         }
-        Kind::YesNo => choice(request, name, label, [("nein", "nein"), ("ja", "ja")], &value),
-        Kind::Day => field(request, name, label, "date", &value, "off"),
-        _ => field(request, name, label, said.input, &value, "off"),
+        (Kind::YesNo, _) => choice(request, name, label, [("nein", "nein"), ("ja", "ja")], &value),
+        (Kind::Day, _) => parts::field(request, name, label, "date", &value, "off"),
+        _ => parts::field(request, name, label, said.input, &value, "off"),
     }
 }
 
@@ -144,13 +160,16 @@ pub fn label_of<R: Declared>(name: &str) -> Option<&str> {
 
 /// A value in a history in words.
 pub fn words_of<R: Declared>(name: &str, value: &Json) -> String {
-    let kind = R::declared(name).map_or(Kind::Text, |field| field.kind);
-    match (kind, value) {
+    let field = R::declared(name);
+    match (field.map_or(Kind::Text, |field| field.kind), value) {
         (Kind::Price, Json::String(text)) => price(text),
         (Kind::Percent, Json::String(text)) => percent(text),
         (Kind::Decimal, Json::String(text)) => amount(text),
         (Kind::Day, Json::String(text)) => Day::parse_plain(text).map_or_else(|| text.clone(), Day::german),
         (Kind::Choice(..), Json::String(text)) => wording(text).to_owned(),
+        (_, Json::String(code)) if field.is_some_and(|field| field.said.country.is_some()) => {
+            laender::name_de(code).to_owned()
+        }
         (_, Json::String(text)) => text.clone(),
         (_, Json::Bool(is_so)) => yes_or_no(*is_so),
         (_, Json::Number(found)) => found.to_string(),

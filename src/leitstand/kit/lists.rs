@@ -3,12 +3,14 @@
 use maud::{Markup, Render, html};
 use uuid::Uuid;
 
+use super::frame;
 use super::page::{PageRequest, Snapshot};
 use super::pager::pager;
 use super::parts::{Order, ROWS, Table, choice, field, linked, number, other_params};
 use crate::master::{artikel, kunden};
 use crate::platform::db::list::Page;
 use crate::platform::failure::Result;
+use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
 use crate::rules::verweis::parse_uuid;
 
@@ -37,8 +39,6 @@ pub struct List<'l, T> {
     /// The default order, with `-` in front if descending. Blank: the list cannot be sorted.
     pub order: &'static str,
     pub above: Markup,
-    /// Whether all that is filtered can be had as a file (D39).
-    pub file: bool,
     /// Wraps the table, for example in a form.
     pub around: Option<fn(&PageRequest, Markup) -> Markup>,
 }
@@ -51,24 +51,21 @@ impl<'l, T> List<'l, T> {
         found: &'l Records<T>,
     ) -> List<'l, T> {
         let (empty, filters, keeps, order, above, around) = ("", html! {}, &[], "", html! {}, None);
-        List {
-            path,
-            records: path,
-            id,
-            caption,
-            empty,
-            found,
-            filters,
-            keeps,
-            order,
-            above,
-            file: false,
-            around,
-        }
+        List { path, records: path, id, caption, empty, found, filters, keeps, order, above, around }
     }
 }
 
-/// The body of a list's page: filters, table and pager.
+/// The page of a list under its caption.
+pub fn page<'l, T>(
+    request: &'l PageRequest,
+    db: &Snapshot<'_>,
+    list: List<'l, T>,
+    columns: impl FnOnce(Table<'l, T>) -> Table<'l, T>,
+) -> Result<Reply> {
+    Ok(frame::page(request, list.caption, body(request, db, list, columns)?))
+}
+
+/// The body of a list's page: filters, table, pager, and the link to all that is filtered as a file (D39).
 pub fn body<'l, T>(
     request: &'l PageRequest,
     db: &Snapshot<'_>,
@@ -97,8 +94,13 @@ pub fn body<'l, T>(
         (list.above)
         (table)
         (pager(request, &here, list.found.count))
-        @if list.file { (file_link(request, &here, list.found.count)) }
+        (file_link(request, &here, list.found.count))
     })
+}
+
+/// The button that leads to the form of a new record, for who may fill it in.
+pub fn new_button(request: &PageRequest, to: &str, words: &str) -> Markup {
+    html! { @if request.may_change() { p.actions { a.button href=(request.of_firma(to)) { (words) } } } }
 }
 
 /// The link to all that a list finds as a file (D39).

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields::{self, elsewhere, facts_of};
-use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice, new_button};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank, price, table};
 use crate::leitstand::kit::verlauf::{self, Lesart};
@@ -34,15 +34,10 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (groups(request, db)?)
         },
         order: "artikelnummer",
-        file: true,
-        above: html! {
-            @if request.may_change() {
-                p.actions { a.button href=(request.of_firma("artikel/neu")) { "Neuer Artikel" } }
-            }
-        },
+        above: new_button(request, "artikel/neu", "Neuer Artikel"),
         ..List::of("artikel", "Artikel", |row: &ArtikelZeile| row.artikel.id, &found)
     };
-    let body = lists::body(request, db, list, |table| {
+    lists::page(request, db, list, |table| {
         table
             .text("Bezeichnung", |row| name_of(&row.artikel))
             .sorts("bezeichnung")
@@ -52,8 +47,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .numbers("Bestand", |row| optional(row.bestand, amount))
             .text("Einheit", |row| or_blank(&row.artikel.einheit))
             .numbers("Preis netto (EUR)", |row| optional(row.artikel.preis, price))
-    })?;
-    Ok(frame::page(request, "Artikel", body))
+    })
 }
 
 /// The name of an article with its second line, because several can share the first.

@@ -5,21 +5,19 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::leitstand::kit::done::FirmaChange;
-use crate::leitstand::kit::fields::{self, wording};
-use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
+use crate::leitstand::kit::fields::{self, elsewhere, wording};
+use crate::leitstand::kit::lists::{self, List, filter, filter_choice, new_button};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{amount, facts, joined, optional, or_blank};
+use crate::leitstand::kit::parts::{facts, joined, optional, or_blank};
 use crate::leitstand::kit::verlauf::{self, Lesart};
 use crate::leitstand::kit::{anhaenge, frame};
 use crate::master::anhaenge::Besitzer;
 use crate::master::kunden::{self, Kunde};
-use crate::master::laender::name_de;
 use crate::papers::blatt::numbers::iban;
 use crate::platform::failure::Result;
 use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::rules::choice::Choice;
-use crate::rules::day::Day;
 use crate::rules::stammdaten::PartnerTyp;
 use crate::trade::belege;
 
@@ -41,15 +39,10 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(request, "partner_typ", "Rolle", ROLLEN))
         },
         order: "kundennr",
-        file: true,
-        above: html! {
-            @if request.may_change() {
-                p.actions { a.button href=(request.of_firma("partner/neu")) { "Neuer Partner" } }
-            }
-        },
+        above: new_button(request, "partner/neu", "Neuer Partner"),
         ..List::of("partner", "Partner", |kunde: &Kunde| kunde.id, &found)
     };
-    let body = lists::body(request, db, list, |table| {
+    lists::page(request, db, list, |table| {
         table
             .text("Name", |kunde| kunde.name.clone())
             .sorts("name")
@@ -59,8 +52,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             .text("Telefon", |kunde| or_blank(&kunde.telefon))
             .text("Rollen", |kunde| rollen(kunde.partner_typen.each()))
             .text("Status", |kunde| kunde.status.as_str().to_owned())
-    })?;
-    Ok(frame::page(request, "Partner", body))
+    })
 }
 
 pub fn town(kunde: &Kunde) -> String {
@@ -72,7 +64,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let (id, here) = (kunde.id, request.page_of("partner", kunde.id));
     let changes = kunden::changes(&db.tx, id, lists::page_of(request))?;
     let body = html! {
-        (facts(&head_of(&kunde)))
+        (facts_of(&kunde, false))
         p.actions {
             @if request.may_change() { a.button href=(format!("{here}/aendern")) { "Ändern" } }
             @if request.may_change() {
@@ -89,7 +81,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             }
         }
         h2 { "Zahlung und Steuer" }
-        (facts(&terms_of(&kunde)))
+        (facts_of(&kunde, true))
         h2 { "E-Rechnung" }
         (missing(request, db, &kunde, &here))
         (anhaenge::section(request, db, Besitzer::Kunde(id), &here)?)
@@ -108,11 +100,8 @@ const LESART: Lesart = (fields::label_of::<Kunde>, words_of);
 
 /// A value in a history, as people read it.
 fn words_of(name: &str, value: &Value) -> String {
-    match (name, value) {
-        ("staat", Value::String(text)) => name_de(text).to_owned(),
-        (_, Value::Array(found)) => {
-            rollen(found.iter().filter_map(|rolle| PartnerTyp::parse(rolle.as_str()?)))
-        }
+    match value {
+        Value::Array(found) => rollen(found.iter().filter_map(|rolle| PartnerTyp::parse(rolle.as_str()?))),
         _ => fields::words_of::<Kunde>(name, value),
     }
 }
@@ -121,51 +110,18 @@ fn rollen(rollen: impl IntoIterator<Item = PartnerTyp>) -> String {
     rollen.into_iter().map(|rolle| wording(rolle.as_str())).collect::<Vec<_>>().join(", ")
 }
 
-fn head_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
+/// The fields that concern payment, tax and books, or the others.
+fn facts_of(kunde: &Kunde, is_business: bool) -> Markup {
     // Left out if the heading says it already.
-    let own = Some(kunde.nachname_firma.clone()).filter(|name| *name != kunde.name);
-    vec![
-        ("Nummer", kunde.kundennr.clone()),
-        ("Anrede", optional(kunde.anrede, |anrede| anrede.as_str()).to_owned()),
-        ("Vorname", or_blank(&kunde.vorname)),
-        ("Nachname oder Firma", own.unwrap_or_default()),
-        ("Rollen", rollen(kunde.partner_typen.each())),
-        ("Status", kunde.status.as_str().to_owned()),
-        ("Straße", or_blank(&kunde.strasse)),
-        ("Ort", town(kunde)),
-        ("Land", name_de(&kunde.staat).to_owned()),
-        ("E-Mail", or_blank(&kunde.email)),
-        ("Telefon", or_blank(&kunde.telefon)),
-        ("Zweites Telefon", or_blank(&kunde.telefon2)),
-        ("Notizen", or_blank(&kunde.notizen)),
-    ]
-}
-
-fn terms_of(kunde: &Kunde) -> Vec<(&'static str, String)> {
-    let target = |days| match days {
-        0 => "sofort".to_owned(),
-        days => format!("{} Tage", amount(days)),
-    };
-    let skonto = kunde.skonto_prozent.zip(kunde.skonto_tage);
-    vec![
-        ("USt-IdNr.", or_blank(&kunde.ust_id)),
-        ("Steuernummer", or_blank(&kunde.steuernummer)),
-        ("Besteuerung", optional(kunde.steuerart, |art| wording(art.as_str())).to_owned()),
-        ("Betriebsnummer", or_blank(&kunde.betriebsnummer)),
-        ("Zahlungsziel", optional(kunde.zahlungsziel_tage, target)),
-        (
-            "Skonto",
-            optional(skonto, |(share, days)| format!("{} % in {} Tagen", amount(share), amount(days))),
-        ),
-        ("IBAN", optional(kunde.iban.as_deref(), |text| iban(text, " "))),
-        ("BIC", or_blank(&kunde.bic)),
-        ("E-Rechnung als", wording(kunde.e_rechnung.as_str()).to_owned()),
-        ("Leitweg-ID oder Referenz", or_blank(&kunde.kaeuferreferenz)),
-        ("Elektronische Adresse", or_blank(&kunde.e_adresse)),
-        ("Gutschriften vereinbart am", optional(kunde.gutschrift_vereinbart_am, Day::german)),
-        ("Debitorenkonto", optional(kunde.debitor_konto, |konto| konto.to_string())),
-        ("Kreditorenkonto", optional(kunde.kreditor_konto, |konto| konto.to_string())),
-    ]
+    let name = Some(kunde.nachname_firma.clone()).filter(|name| *name != kunde.name);
+    let own = [
+        ("nachname_firma", name.unwrap_or_default()),
+        ("partner_typen", rollen(kunde.partner_typen.each())),
+        ("iban", optional(kunde.iban.as_deref(), |text| iban(text, " "))),
+    ];
+    let own = [&own[..], &elsewhere(["name", "vb_id"])].concat();
+    let is_of = |group: Option<&str>| group.is_some_and(|group| kunden::GESCHAEFT.contains(&group));
+    facts(&fields::facts_within(kunde, &own, |group| is_of(group) == is_business))
 }
 
 fn missing(request: &PageRequest, db: &Snapshot<'_>, kunde: &Kunde, here: &str) -> Markup {

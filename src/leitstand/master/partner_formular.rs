@@ -6,10 +6,9 @@ use serde_json::{Value, json};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields::wording;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{choice, form, made_from, refusal, with_way_back};
+use crate::leitstand::kit::parts::{form, made_from, refusal, with_way_back};
 use crate::leitstand::kit::{fields, frame};
 use crate::master::kunden::{self, Kunde};
-use crate::master::laender;
 use crate::platform::failure::Result;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Method;
@@ -50,10 +49,6 @@ fn form_fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
     let preset = kunden::preset();
     let shown = kunde.unwrap_or(&preset);
     let input = |field: &Field<Kunde>| match field.name {
-        "staat" => {
-            let laender = laender::all().iter().map(|land| (&land.iso2, &land.name_de));
-            choice(request, field.name, field.said.label, laender, &shown.staat)
-        }
         "nachname_firma" => html! {
             (fields::input(request, field, shown))
             (rollen(request, kunde))

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use crate::leitstand::kit::done::{Done, FirmaChange, Response};
-use crate::leitstand::kit::frame;
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{ROWS, TOO_MANY, amount, form, number, optional, refusal};
@@ -69,12 +68,11 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             (filter_choice(request, "tage", "Fällig", OVERDUE))
         },
         keeps: &[("kunden_id", "zu", "partner")],
-        file: true,
         above: html! { (refusal(request, &[])) (tiles(&belege::open_sums(&db.tx, &auswahl, i64::MAX)?)?) },
         around: request.may_change().then_some(in_form as fn(&PageRequest, Markup) -> Markup),
         ..List::of("offen", "Offene Posten", |posten: &Posten| posten.beleg.id, &found)
     };
-    let body = lists::body(request, db, list, |table| {
+    lists::page(request, db, list, |table| {
         let table = table
             .text("Nummer", |posten| posten.beleg.beleg_nummer.clone())
             .text("Partner", |posten| posten.beleg.kunden_name.clone())
@@ -87,8 +85,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             true => table.with("Erledigt", false, |posten| tick(request, &posten.beleg)),
             false => table,
         }
-    })?;
-    Ok(frame::page(request, "Offene Posten", body))
+    })
 }
 
 fn found(db: &Snapshot<'_>, auswahl: &Auswahl<'_>, page: Page) -> Result<Records<Posten>> {

@@ -112,18 +112,15 @@ fn subject(event: &AdminEvent) -> String {
     let gegenstand = &event.gegenstand;
     let (id, name) =
         (gegenstand.id.as_deref().unwrap_or_default(), gegenstand.name.as_deref().unwrap_or_default());
+    let art = gegenstand.art.in_words();
     match gegenstand.art {
         Art::Firma if event.tat == AdminAction::Geaendert => String::new(),
-        Art::Firma => format!("Firma „{name}“"),
-        Art::Schluessel => format!("Schlüssel „{name}“ ({id})"),
-        Art::Zugang => format!("Zugang „{name}“"),
-        Art::Import => format!("Import {id} aus „{name}“"),
-        Art::Beleg => format!("Beleg {name}"),
-        Art::Partner => "Partner".to_owned(),
-        Art::Sicherung => format!("Sicherung „{name}“"),
-        Art::Zertifikat => format!("Zertifikat „{name}“"),
-        Art::DatevStapel => format!("DATEV-Stapel {name}"),
-        Art::Ueberlassung => format!("Daten für die Betriebsprüfung ({name})"),
+        Art::Firma | Art::Zugang | Art::Sicherung | Art::Zertifikat => format!("{art} „{name}“"),
+        Art::Schluessel => format!("{art} „{name}“ ({id})"),
+        Art::Import => format!("{art} {id} aus „{name}“"),
+        Art::Beleg | Art::DatevStapel => format!("{art} {name}"),
+        Art::Partner => art.to_owned(),
+        Art::Ueberlassung => format!("{art} ({name})"),
     }
 }
 
@@ -131,19 +128,10 @@ fn subject(event: &AdminEvent) -> String {
 fn happened(tat: AdminAction) -> Option<&'static str> {
     Some(match tat {
         AdminAction::Geaendert | AdminAction::Importiert => return None,
-        AdminAction::Angelegt => "angelegt",
-        AdminAction::Geleert => "geleert",
-        AdminAction::Geloescht => "gelöscht",
-        AdminAction::Zurueckgespielt => "zurückgespielt",
-        AdminAction::Gesperrt => "gesperrt",
-        AdminAction::Freigegeben => "freigegeben",
         AdminAction::LinkErzeugt => "hat einen neuen Link",
         AdminAction::PasswortGesetzt => "hat ein neues Passwort",
-        AdminAction::Abgeschlossen => "abgeschlossen",
-        AdminAction::Erledigt => "erledigt",
         AdminAction::Vergessen => "vergessen (DSGVO)",
-        AdminAction::Zurueckgenommen => "zurückgenommen",
-        AdminAction::Verworfen => "verworfen",
+        tat => tat.in_words(),
     })
 }
 

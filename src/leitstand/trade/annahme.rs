@@ -31,7 +31,6 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let found = annahmescheine::list(&db.tx, &auswahl, lists::page_of(request))?;
     let states = AnnahmescheinStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
     let list = List {
-        file: true,
         empty: "Keine Annahmescheine gefunden. Sie entstehen bei der Warenannahme (POST \
          /api/v1/annahmescheine) oder durch den Import.",
         filters: html! {

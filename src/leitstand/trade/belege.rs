@@ -54,7 +54,6 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     }
     let found = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
     let list = List {
-        file: true,
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie \
          hier; vielleicht ist auch die Suche zu eng.",
         filters: html! {
@@ -80,7 +79,7 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         },
         ..List::of("belege", "Belege", |beleg: &Beleg| beleg.id, &found)
     };
-    Ok(frame::page(request, "Belege", lists::body(request, db, list, columns)?))
+    lists::page(request, db, list, columns)
 }
 
 pub fn art_of(beleg: &Beleg) -> &'static str {

@@ -14,7 +14,7 @@ pub use model::{
     Artikel, ArtikelChange, ArtikelZeile, Artikelgruppe, Auswahl, PREISE, STAMM, Staffel, StaffelEingabe,
     TEXT,
 };
-use model::{ArtikelAngelegt, ArtikelBestand, ArtikelGeaendert, ArtikelMitStaffeln};
+use model::{ArtikelAngelegt, ArtikelBestand, ArtikelMitStaffeln};
 pub use put_back::put_back;
 pub use sql::{
     VERLAUF, find, find_by_artikelnummer, find_by_ean, find_by_number, gruppen_satz, list, list_gruppen,
@@ -36,6 +36,7 @@ use crate::platform::http::route::{Access, Route, Write};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
 use crate::platform::listing::verlauf::StammdatenVerlaufseintrag;
+use crate::rules::change::Geaendert;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
 
@@ -79,7 +80,7 @@ pub const ROUTES: &[Route] = &[
     Route::put("/api/v1/artikel/{id}", Scope::ArtikelWrite, "Artikel und Staffelpreise ändern", put)
         .takes::<ArtikelChange>("ArtikelAenderung", &[])
         .with_if_match()
-        .gives(&[Answer::ok::<ArtikelGeaendert>()])
+        .gives(&[Answer::ok::<Geaendert<ArtikelMitStaffeln>>()])
         .refuses(&[&[Code::FeldWiderspruch]]),
     Route::get("/api/v1/artikel/{id}/bestand", READ, "Bestand eines Artikels über alle Chargen", get_stock)
         .gives(&[Answer::resource::<ArtikelBestand>()]),
@@ -155,8 +156,8 @@ fn put(call: &Call<'_>) -> Result<Write> {
         let mut hinweise = hinweise.clone();
         ignored.silence(&mut hinweise, || Ok(old.as_ref()))?;
         let (artikel, _) = change::change(tx, &old, change.clone(), &mut hinweise)?;
-        let artikel = with_tiers(tx, artikel)?;
-        Ok(Reply::ok(&ArtikelGeaendert { artikel, hinweise })?.about(id))
+        let record = with_tiers(tx, artikel)?;
+        Ok(Reply::ok(&Geaendert { record, hinweise })?.about(id))
     }))
 }
 

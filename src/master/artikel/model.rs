@@ -115,13 +115,6 @@ pub struct ArtikelAngelegt {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ArtikelGeaendert {
-    #[serde(flatten)]
-    pub artikel: ArtikelMitStaffeln,
-    pub hinweise: Hints,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Artikel")]
 pub struct ArtikelZeile {
     #[serde(flatten)]

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::model::{Auswahl, Kunde, KundeAngelegt, KundeChange, KundeGeaendert};
+use super::model::{Auswahl, Kunde, KundeAngelegt, KundeChange};
 use super::{change, sql, verlauf};
 use crate::master::anhaenge::{Besitzer, Owner};
 use crate::platform::db::tx::Tx;
@@ -11,6 +11,7 @@ use crate::platform::http::call::{Call, IfMatch};
 use crate::platform::http::list_file::listed;
 use crate::platform::http::reply::Reply;
 use crate::platform::http::route::Write;
+use crate::rules::change::Geaendert;
 use crate::rules::error::HintCode;
 
 const WHAT: &str = "Diesen Kunden";
@@ -55,7 +56,7 @@ pub fn change(call: &Call<'_>) -> Result<Write> {
         let mut hinweise = hinweise.clone();
         ignored.silence(&mut hinweise, || Ok(&old))?;
         let kunde = change::change(tx, old, change.clone(), &mut hinweise)?;
-        Ok(Reply::ok(&KundeGeaendert { kunde, hinweise })?.about(id))
+        Ok(Reply::ok(&Geaendert { record: kunde, hinweise })?.about(id))
     }))
 }
 

@@ -18,7 +18,7 @@ pub use change::{give_konto, personenkonto};
 pub use checks::CHECKS;
 pub use handlers::found;
 pub use import::put_back;
-pub use model::{Auswahl, GRUPPEN, Kunde, KundeChange, KundenId};
+pub use model::{Auswahl, GESCHAEFT, GRUPPEN, Kunde, KundeChange, KundenId};
 pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
@@ -29,9 +29,10 @@ use crate::platform::http::param::Param;
 use crate::platform::http::route::{Access, Route};
 use crate::platform::http::shape::Answer;
 use crate::platform::import::Import;
+use crate::rules::change::Geaendert;
 use crate::rules::error::Code;
 use crate::rules::scope::Scope;
-use model::{KundeAngelegt, KundeGeaendert, KundeVerlaufseintrag};
+use model::{KundeAngelegt, KundeVerlaufseintrag};
 
 const READ: Access = Access::Scope(Scope::KundenRead);
 
@@ -72,7 +73,7 @@ pub const ROUTES: &[Route] = &[
         .takes::<KundeChange>("KundeAenderung", &[])
         .ignores(&["kunden_id", "kundennr"])
         .with_if_match()
-        .gives(&[Answer::ok::<KundeGeaendert>()])
+        .gives(&[Answer::ok::<Geaendert<Kunde>>()])
         .refuses(&[NAMES]),
     Route::get(
         "/api/v1/kunden/{id}/verlauf",

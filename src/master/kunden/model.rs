@@ -63,7 +63,7 @@ record! {
             => said("Land",
                 "Land (ISO 3166-1 alpha-2); in Anfragen auch ISO alpha-3 oder der deutsche Name.")
             .aliases("land laenderkennzeichen laendercode landeskennzeichen lkz")
-            .group(ANSCHRIFT),
+            .group(ANSCHRIFT).country(""),
         status: KundeStatus as OneOf<KundeStatus> = mutable
             => said("Status", "Status des Datensatzes.").group(WER),
         partner_typen: PartnerTypen as PartnerTypen = |ist_kunde, ist_lieferant, ist_spediteur| {
@@ -150,6 +150,9 @@ const STEUER: &str = "Steuer und E-Rechnung";
 const ZAHLUNG: &str = "Zahlung";
 const BUCHHALTUNG: &str = "Buchhaltung (leer: mit dem ersten Stapel von selbst)";
 const NOTIZEN: &str = "Notizen";
+
+/// What concerns payment, tax and books.
+pub const GESCHAEFT: &[&str] = &[STEUER, ZAHLUNG, BUCHHALTUNG];
 
 /// The parts of the form in their order.
 pub const GRUPPEN: &[&str] = &[WER, ANSCHRIFT, ERREICHBAR, STEUER, ZAHLUNG, BUCHHALTUNG, NOTIZEN];
@@ -279,13 +282,6 @@ pub struct KundeAngelegt {
     pub id: Uuid,
     pub kundennr: String,
     pub kunden_id: i64,
-    pub hinweise: Hints,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct KundeGeaendert {
-    #[serde(flatten)]
-    pub kunde: Kunde,
     pub hinweise: Hints,
 }
 

@@ -23,7 +23,7 @@ use crate::platform::db::{TenantId, system_clock};
 use crate::platform::gate::administration::{self, Akteur};
 use crate::platform::gate::audit::{self, Entry, Old, Sealed, Selection};
 use crate::platform::import::parts::FEED_ROWS;
-use crate::rules::admin_event::{AdminAction, AdminEvent, Art};
+use crate::rules::admin_event::{AdminAction, AdminEvent};
 use crate::rules::changed::Changed;
 use crate::rules::day::{Day, Instant};
 use crate::rules::text::{cell, shown};
@@ -252,8 +252,8 @@ fn changes(
             Akteur::Schluessel(id) => format!("Schlüssel {id}"),
             Akteur::Befehl { name, konto } => format!("{name} ({konto})"),
         };
-        let what = [Some(art_in_words(gegenstand.art)), gegenstand.id.as_deref(), gegenstand.name.as_deref()];
-        let what = what.into_iter().flatten().chain([tat_in_words(*tat)]).collect::<Vec<_>>().join(" ");
+        let what = [Some(gegenstand.art.in_words()), gegenstand.id.as_deref(), gegenstand.name.as_deref()];
+        let what = what.into_iter().flatten().chain([tat.in_words()]).collect::<Vec<_>>().join(" ");
         let tenant = tenants.iter().find(|tenant| Some(tenant.id) == gegenstand.firma);
         let tenant = tenant.map(|tenant| tenant.name.clone()).unwrap_or_default();
         let changed = entry.event.changed().filter(|changed| changed.name != FEED_ROWS);
@@ -273,41 +273,6 @@ fn changes(
         let [at, rest @ ..] = row(entry);
         [to_second(&at)].into_iter().chain(rest).collect()
     })
-}
-
-fn art_in_words(art: Art) -> &'static str {
-    match art {
-        Art::Firma => "Firma",
-        Art::Schluessel => "Schlüssel",
-        Art::Zugang => "Zugang",
-        Art::Import => "Import",
-        Art::Beleg => "Beleg",
-        Art::Partner => "Partner",
-        Art::Sicherung => "Sicherung",
-        Art::Zertifikat => "Zertifikat",
-        Art::DatevStapel => "DATEV-Stapel",
-        Art::Ueberlassung => "Daten für die Betriebsprüfung",
-    }
-}
-
-fn tat_in_words(tat: AdminAction) -> &'static str {
-    match tat {
-        AdminAction::Angelegt => "angelegt",
-        AdminAction::Geaendert => "geändert",
-        AdminAction::Geleert => "geleert",
-        AdminAction::Geloescht => "gelöscht",
-        AdminAction::Zurueckgespielt => "zurückgespielt",
-        AdminAction::Gesperrt => "gesperrt",
-        AdminAction::Freigegeben => "freigegeben",
-        AdminAction::LinkErzeugt => "Link erzeugt",
-        AdminAction::PasswortGesetzt => "Passwort gesetzt",
-        AdminAction::Importiert => "gespeichert",
-        AdminAction::Zurueckgenommen => "zurückgenommen",
-        AdminAction::Abgeschlossen => "abgeschlossen",
-        AdminAction::Erledigt => "erledigt",
-        AdminAction::Vergessen => "vergessen",
-        AdminAction::Verworfen => "verworfen",
-    }
 }
 
 /// Deletes old rows. If `file` is given, first writes them there and syncs the file to disk.

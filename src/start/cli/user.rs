@@ -11,7 +11,7 @@ use serde_json::json;
 use super::changes::note;
 use super::database::{change, find_tenant, in_transaction, now, open};
 use super::terminal::{Outcome, Terminal};
-use crate::leitstand::access::people::{self, Person, Rolle};
+use crate::leitstand::access::people::{self, Person, Rolle, State};
 use crate::master::tenants;
 use crate::platform::db::file::connection::open_sealed;
 use crate::platform::gate::Modus;
@@ -142,36 +142,11 @@ struct PersonLine {
     state: State,
 }
 
-/// State of a person, as programs compare it.
-#[derive(Serialize, Clone, Copy)]
-enum State {
-    #[serde(rename = "deactivated")]
-    Deactivated,
-    #[serde(rename = "no password yet")]
-    NoPassword,
-    #[serde(rename = "active")]
-    Active,
-}
-
-impl State {
-    fn in_words(self) -> &'static str {
-        match self {
-            State::Deactivated => "gesperrt",
-            State::NoPassword => "noch ohne Passwort",
-            State::Active => "aktiv",
-        }
-    }
-}
-
 fn list(config: &Config, terminal: &Terminal) -> Outcome {
     let connection = open(config)?;
     let companies = tenants::list(&connection)?;
     let line = |person: Person| PersonLine {
-        state: match (person.aktiv, person.has_password) {
-            (false, _) => State::Deactivated,
-            (true, false) => State::NoPassword,
-            (true, true) => State::Active,
-        },
+        state: person.state(),
         companies: person.firmen.as_ref().map(|_| {
             let seen = companies.iter().filter(|company| person.sees(company.id));
             seen.map(|company| company.name.clone()).collect()

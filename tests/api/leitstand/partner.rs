@@ -43,7 +43,15 @@ fn a_partner_is_shown_with_what_his_e_invoices_lack() {
     let list = browser.get(&format!("{firma}/partner?suche=donau"));
     shows(&list.is(200).text, &[&format!("href=\"{one}\""), "Stadt Donauwörth", "K-1001", "86609"]);
     let shown = browser.get(&one);
-    shows(&shown.is(200).text, &["Rathausgasse 1", "DE02 1203 0000 0000 2020 51", "14 Tage", "Deutschland"]);
+    shows(
+        &shown.is(200).text,
+        &[
+            "Rathausgasse 1",
+            "DE02 1203 0000 0000 2020 51",
+            "<dt>Zahlungsziel (Tage)</dt><dd>14</dd>",
+            "Deutschland",
+        ],
+    );
     shows(&shown.text, &[&format!("{firma}/belege?kunden_id={id}"), "Für E-Rechnungen fehlt:"]);
     for (field, what) in [
         ("ort", "Ort"),
@@ -94,7 +102,10 @@ fn a_change_by_form_is_kept_with_who_made_it() {
     assert_eq!((&stored["telefon"], &stored["ort"]), (&Value::Null, &json!("Ulm")));
     assert_eq!(stored["partner_typen"], json!(["lieferant", "spediteur"]));
     let shown = browser.get(&one);
-    shows(&shown.is(200).text, &["Der Partner ist geändert.", "2,5 % in 10 Tagen", "Lieferant, Spediteur"]);
+    shows(
+        &shown.is(200).text,
+        &["Der Partner ist geändert.", "<dt>Skonto (%)</dt><dd>2,5</dd>", "Lieferant, Spediteur"],
+    );
     let history = shown.text.split("Änderungen, die neuesten zuerst</caption>").nth(1).unwrap();
     shows(history, &[">Rollen</td>", ">Kunde, Spediteur</td>", ">Telefon</td>", ">Erika</td>"]);
     let (newest, oldest) = (history.find("Lieferant, Spediteur"), history.rfind("Kunde, Spediteur"));
