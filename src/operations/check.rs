@@ -16,7 +16,7 @@ use crate::platform::db::seals::seal::Secret;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::gate::audit::{self, Sealed};
-use crate::trade::{annahmescheine, belege, kasse};
+use crate::trade::{abrechnungen, annahmescheine, belege, kasse};
 
 fn checks() -> impl Iterator<Item = &'static Check> {
     [
@@ -52,9 +52,9 @@ impl CheckLine {
     }
 }
 
-/// Steps of [`check`]: each rule of the slices, and seven besides.
+/// Steps of [`check`]: each rule of the slices, and eight besides.
 pub fn steps() -> usize {
-    checks().count() + 7
+    checks().count() + 8
 }
 
 /// Runs every check on one snapshot of a connection that seals with this secret. `began` gets the name of each
@@ -145,7 +145,15 @@ fn contents(
         Ok(left.map(|(count, nummer)| format!("{count} sind es nicht, als erste {nummer}")))
     });
     let stapel = CheckLine { finding: left?, ..CheckLine::counted(stapel, 0) };
-    Ok(vec![files, CheckLine::found(erechnungen, altered), stapel])
+    let settled = "Abgerechnete Ware steht in ihren Lieferscheinen, oder es ist bekannt";
+    began(settled)?;
+    let without = first(connection, clock, |tx| {
+        let without = abrechnungen::without_goods(tx)?;
+        Ok(without
+            .map(|(schein, nummer)| format!("die Ware von {schein}, bezahlt mit {nummer}, steht dort nicht")))
+    });
+    let settled = CheckLine { finding: without?, ..CheckLine::counted(settled, 0) };
+    Ok(vec![files, CheckLine::found(erechnungen, altered), stapel, settled])
 }
 
 /// What the first company comes to that has anything to say.

@@ -95,6 +95,7 @@ choice! {
         Grenzwert = "GRENZWERT",
         AnnahmescheinGesperrt = "ANNAHMESCHEIN_GESPERRT",
         AbrechnungVeraltet = "ABRECHNUNG_VERALTET",
+        AnnahmescheinAbgerechnet = "ANNAHMESCHEIN_ABGERECHNET",
         SchemaFehlt = "SCHEMA_FEHLT",
         SchemaGeaendert = "SCHEMA_GEAENDERT",
         MengeUeberEingang = "MENGE_UEBER_EINGANG",

@@ -6,6 +6,7 @@
 //! document.
 
 mod anlegen;
+mod checks;
 mod kontrakt;
 mod model;
 mod positionen;
@@ -14,6 +15,7 @@ mod scheine;
 mod sql;
 
 pub use anlegen::{previewed, settle};
+pub use checks::without_goods;
 pub use model::AbrechnungsVorschau;
 pub use sql::{Geschuldet, owed};
 

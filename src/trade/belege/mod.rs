@@ -160,7 +160,12 @@ pub const ROUTES: &[Route] = &[
             PARTNER,
             DATE_AND_ARTICLE,
             ITEMS,
-            &[Code::BelegAbgeschlossen, Code::BelegTypNichtAenderbar, Code::AbrechnungNichtAenderbar],
+            &[
+                Code::BelegAbgeschlossen,
+                Code::BelegTypNichtAenderbar,
+                Code::AbrechnungNichtAenderbar,
+                Code::AnnahmescheinAbgerechnet,
+            ],
         ]),
     Route::post("/api/v1/belege/{id}/abschliessen", WRITE, "Beleg abschließen", handlers::finalise)
         .with_query(&[Param::trial(
@@ -182,6 +187,7 @@ pub const ROUTES: &[Route] = &[
         .refuses(&[&[
             Code::BelegNichtStornierbar,
             Code::AbrechnungHatFolge,
+            Code::AnnahmescheinAbgerechnet,
             Code::BestandNichtAusreichend,
             Code::BetragZuGross,
             Code::ChargeBereitsVerwendet,

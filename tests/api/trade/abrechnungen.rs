@@ -4,6 +4,7 @@
 mod beispiele;
 mod ernte;
 mod kontrakt;
+mod lieferung;
 mod papiere;
 mod regeln;
 mod tranchen;

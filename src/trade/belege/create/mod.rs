@@ -166,6 +166,7 @@ pub fn book(
         satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
     }
     hint_contracts(tx, &beleg, &positions, source, hints)?;
+    lifecycle::abrechnung::hint_returned(tx, &beleg, &positions, hints)?;
     steuerausweis::hint_doubtful(tx, &beleg, kunde, &positions, hints)?;
     Ok((beleg, positions, bewegungen))
 }

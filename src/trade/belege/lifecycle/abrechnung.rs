@@ -1,6 +1,8 @@
 //! Effects of a document on the receipts that it settles (D29i, D29j). `abrechnungen` creates settlements; a
 //! document only knows whether it is one.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Row, named_params};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -8,8 +10,11 @@ use uuid::Uuid;
 use crate::platform::db::columns::Json;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
-use crate::rules::error::{Code, Refusal, refuse_if};
-use crate::rules::settlement::AbrechnungsPosten;
+use crate::rules::document::BelegTyp;
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
+use crate::rules::fixed::sums;
+use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
+use crate::trade::belege::model::{Beleg, BelegPosition};
 
 /// A receipt of a settlement, and the first of its positions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,4 +92,113 @@ pub fn check_last(tx: &Tx<'_>, beleg: Uuid) -> Result<()> {
     let Some(nummer) = last else { return Ok(()) };
     let message = format!("{nummer} baut auf dieser Abrechnung auf. Bitte zuerst {nummer} stornieren.");
     Err(Refusal::new(Code::AbrechnungHatFolge, message).into())
+}
+
+/// A live settlement that pays for a receipt, or paid an advance on it.
+struct Bezahlt {
+    schein: String,
+    art: Abrechnungsart,
+    nummer: String,
+}
+
+/// Returns a live settlement of the goods that a purchase delivery brought: its final one, else an advance.
+fn paid_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Bezahlt>> {
+    if beleg.beleg_typ != BelegTyp::El {
+        return Ok(None);
+    }
+    let statement = "select s.belegnummer, a.art, d.beleg_nummer from annahmeschein s
+        join abrechnung_annahme x on x.tenant_id = s.tenant_id and x.annahmeschein_id = s.id
+        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+        join beleg d on d.tenant_id = a.tenant_id and d.id = a.beleg_id
+        where s.tenant_id = :tenant and s.el_beleg_id = :beleg and d.status <> 'storniert'
+          and a.art <> 'nachverguetung'
+        order by a.art = 'end' desc, d.beleg_nummer limit 1";
+    tx.optional(statement, named_params! {":beleg": beleg.id}, |row| {
+        Ok(Bezahlt { schein: row.get(0)?, art: row.get(1)?, nummer: row.get(2)? })
+    })
+}
+
+impl Bezahlt {
+    fn refusal(&self, feld: Option<&str>) -> Box<Refusal> {
+        let Bezahlt { schein, art, nummer } = self;
+        let what = match art {
+            Abrechnungsart::Abschlag => format!("Auf {schein} ist mit {nummer} ein Abschlag bezahlt."),
+            _ => format!("{schein} ist mit {nummer} abgerechnet."),
+        };
+        let message = (what, format!("Bitte zuerst {nummer} stornieren."));
+        match feld {
+            Some(feld) => Refusal::field(Code::AnnahmescheinAbgerechnet, feld, message),
+            None => Refusal::new(Code::AnnahmescheinAbgerechnet, message),
+        }
+    }
+}
+
+/// Refuses to cancel a delivery whose receipt is settled or has an advance: the next lorry of the lot would take its
+/// place in the settlement and never be paid (D29h).
+pub fn refuse_cancelled_delivery(tx: &Tx<'_>, beleg: &Beleg) -> Result<()> {
+    match paid_by(tx, beleg)? {
+        Some(paid) => Err(paid.refusal(None).into()),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to change what such a delivery says of its goods: partner, article, quantity, days.
+pub fn refuse_changed_delivery(
+    tx: &Tx<'_>,
+    (old, before): (&Beleg, &[BelegPosition]),
+    (new, after): (&Beleg, &[BelegPosition]),
+) -> Result<()> {
+    let goods = |position: &BelegPosition| Some((position.artikel_id?, position.lager_menge?));
+    let (before, after) = (sums(before.iter().filter_map(goods))?, sums(after.iter().filter_map(goods))?);
+    let changed = [
+        ("kunden_id", old.kunde_id != new.kunde_id),
+        ("lieferdatum", old.lieferdatum != new.lieferdatum),
+        ("beleg_datum", old.beleg_datum != new.beleg_datum),
+        ("items", before != after),
+    ];
+    let Some((feld, _)) = changed.into_iter().find(|(_, is_changed)| *is_changed) else { return Ok(()) };
+    match paid_by(tx, new)? {
+        Some(paid) => Err(paid.refusal(Some(feld)).into()),
+        None => Ok(()),
+    }
+}
+
+/// Adds a hint for each live settlement that pays for goods which this document returns.
+pub fn hint_returned(
+    tx: &Tx<'_>,
+    beleg: &Beleg,
+    positions: &[BelegPosition],
+    hints: &mut Hints,
+) -> Result<()> {
+    if beleg.beleg_typ != BelegTyp::El || !positions.iter().any(|position| position.menge.is_negative()) {
+        return Ok(());
+    }
+    let returned = "select von_beleg_id from beleg_fluss where tenant_id = :tenant and beleg_id = :beleg
+        union select lieferung_id from lager_paar
+          where tenant_id = :tenant and rueckgabe_id = :beleg and lieferung_id is not null
+        union select rechnung_id from lager_paar
+          where tenant_id = :tenant and rueckgabe_id = :beleg and rechnung_id is not null";
+    let settled = "select d.beleg_nummer from abrechnung a
+        join beleg d on d.tenant_id = a.tenant_id and d.id = a.beleg_id
+        where a.tenant_id = :tenant and a.beleg_id = :beleg and a.art <> 'nachverguetung'
+          and d.status <> 'storniert'
+        union
+        select d.beleg_nummer from annahmeschein s
+        join abrechnung_annahme x on x.tenant_id = s.tenant_id and x.annahmeschein_id = s.id
+        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id
+        join beleg d on d.tenant_id = a.tenant_id and d.id = a.beleg_id
+        where s.tenant_id = :tenant and s.el_beleg_id = :beleg and a.art <> 'nachverguetung'
+          and d.status <> 'storniert'";
+    let mut numbers = BTreeSet::new();
+    for id in tx.all(returned, named_params! {":beleg": beleg.id}, |row| row.get::<_, Uuid>(0))? {
+        numbers.extend(tx.all(settled, named_params! {":beleg": id}, |row| row.get::<_, String>(0))?);
+    }
+    for nummer in numbers {
+        let message = format!(
+            "Diese Ware ist mit {nummer} abgerechnet oder angezahlt; die Rückgabe ändert daran nichts. Bitte sie \
+             dort gutschreiben oder {nummer} stornieren."
+        );
+        hints.add(HintCode::AnnahmescheinAbgerechnet, message);
+    }
+    Ok(())
 }

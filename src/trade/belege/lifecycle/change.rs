@@ -43,18 +43,18 @@ pub fn change(
     let has_new_items = said.is_some();
     let enters_again = has_new_items || new.kunde_id != old.kunde_id;
     keep_version(tx, &old, &new, enters_again, &mut hints)?;
-    let kept = (&old_positions[..], enters_again);
-    let positions = positions_after(tx, &new, kunde, said, kept, einstellungen, &mut hints)?;
+    let before = (&old, &old_positions[..]);
+    let positions = positions_after(tx, &new, kunde, said, before, einstellungen, &mut hints)?;
     let new = uebernahme::with_predecessor(new, &positions);
     let groups_wait_for_rates = enters_again && new.steuergruppen.is_some();
     let new = if groups_wait_for_rates { new } else { with_sums(new, &positions, says_groups, &mut hints)? };
     sql::update(tx, &new)?;
     if enters_again {
-        set_names_free(tx, (&old, &old_positions), (&new, &positions), &mut hints)?;
+        set_names_free(tx, before, (&new, &positions), &mut hints)?;
     }
     hint_paper(tx, &new, &positions, kunde, &mut hints)?;
     let (new, positionen, bewegungen) = if enters_again {
-        let (source, withdrawn) = (Source::Items, Some((&old, &old_positions[..])));
+        let (source, withdrawn) = (Source::Items, Some(before));
         let unbooked =
             Unbooked { withdrawn, positions, kunde, source, einstellungen, has_new_items, says_groups };
         book(tx, new, unbooked, &mut hints)?
@@ -220,21 +220,25 @@ impl<'p> Said<'p> {
     }
 }
 
-/// The positions that are sent, or those of before, which enter again for another partner.
+/// The positions that are sent, or those of before, which enter again for another partner; refuses others where the goods
+/// are settled (D29h).
 fn positions_after(
     tx: &WriteTx<'_>,
     new: &Beleg,
     kunde: &Kunde,
     said: Option<Said<'_>>,
-    (kept, enters_again): (&[BelegPosition], bool),
+    before: (&Beleg, &[BelegPosition]),
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<Vec<BelegPosition>> {
-    match said {
-        Some(said) => new_positions(tx, new, kunde, said, einstellungen, hints),
-        None if enters_again => handed_over(tx, new, kunde, kept, einstellungen, hints),
-        None => Ok(kept.to_vec()),
-    }
+    let (old, kept) = before;
+    let positions = match said {
+        Some(said) => new_positions(tx, new, kunde, said, einstellungen, hints)?,
+        None if new.kunde_id != old.kunde_id => handed_over(tx, new, kunde, kept, einstellungen, hints)?,
+        None => kept.to_vec(),
+    };
+    abrechnung::refuse_changed_delivery(tx, before, (new, &positions))?;
+    Ok(positions)
 }
 
 fn new_positions(

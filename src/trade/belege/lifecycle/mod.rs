@@ -184,10 +184,11 @@ fn withdraw(
     Ok(lager::rebook(tx, rebooking, hints)?.bewegungen)
 }
 
-/// Refuses to cancel what later documents build on: a settlement that another one deducts (D29j), and an invoice of which a
-/// credit that names it took something back, because both together would give it back twice (D4).
+/// Refuses to cancel what later documents build on: a settlement that another one deducts (D29j), a delivery whose goods are
+/// settled (D29h), and an invoice of which a credit that names it took something back, because both together would give it back twice (D4).
 fn refuse_followed(tx: &Tx<'_>, old: &Beleg) -> Result<()> {
     abrechnung::check_last(tx, old.id)?;
+    abrechnung::refuse_cancelled_delivery(tx, old)?;
     let credits = if old.beleg_typ.ist_rechnung() { credited::credits_of(tx, old)? } else { Vec::new() };
     if credits.is_empty() {
         return Ok(());
