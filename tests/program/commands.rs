@@ -5,6 +5,7 @@ mod beside;
 mod causes;
 mod changes;
 mod doctor;
+mod hands;
 mod interrupt;
 mod keys;
 mod leitstand;

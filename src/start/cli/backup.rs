@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::changes::record_made;
-use super::database::{is_there, missing, use_file};
+use super::database::{refuse_missing, use_file};
 use super::terminal::{Outcome, Terminal};
 use crate::operations::backup::{Content, backup, restore};
 use crate::platform::db::seals::seal::Secret;
@@ -31,9 +31,7 @@ pub struct RestoreArguments {
 }
 
 pub fn run_backup(arguments: &BackupArguments, config: &Config, terminal: &Terminal) -> Outcome {
-    if !is_there(&config.db)? {
-        return Err(missing(&config.db).into());
-    }
+    refuse_missing(&config.db)?;
     use_file(&config.db)?;
     let content =
         terminal.step_by_step(|began| backup(&config.db, &arguments.file, &system_clock(), began))?;

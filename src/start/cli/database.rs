@@ -9,7 +9,7 @@ use super::terminal::{Outcome, Terminal, sentence};
 use crate::master::tenants::{self, Tenant};
 use crate::operations::sealing;
 use crate::platform::db::file::connection::{open_sealed, open_writer};
-use crate::platform::db::file::files::broken;
+use crate::platform::db::file::files::{broken, is_blank, refuse_traces};
 use crate::platform::db::file::lock;
 use crate::platform::db::seals::seal::Secret;
 use crate::platform::db::{migrate as schema, system_clock};
@@ -18,9 +18,7 @@ use crate::start::config::Config;
 
 /// Opens an existing database for writing, also beside a running server.
 pub fn open(config: &Config) -> Outcome<Connection> {
-    if !is_there(&config.db)? {
-        return Err(missing(&config.db).into());
-    }
+    refuse_missing(&config.db)?;
     if config.db.is_dir() {
         let folder = config.db.display();
         let sentence =
@@ -35,7 +33,23 @@ pub fn is_there(path: &Path) -> Outcome<bool> {
     Ok(path.try_exists().map_err(broken(path, "ist nicht zu sehen"))?)
 }
 
-pub fn missing(database: &Path) -> String {
+/// Refuses a database that is missing or has 0 bytes: only commands that say so begin one (D40).
+pub fn refuse_missing(path: &Path) -> Outcome {
+    if is_there(path)? && !is_blank(path) {
+        return Ok(());
+    }
+    refuse_traces(path)?;
+    Err(missing(path).into())
+}
+
+fn missing(database: &Path) -> String {
+    if database.exists() {
+        return format!(
+            "die Datenbank {} ist leer (0 Bytes), etwa nach einer Kopie, die nicht gelang: noch einmal kopieren, mit \
+             `partnerd restore SICHERUNG` eine Sicherung zurückholen, oder die Datei löschen",
+            database.display()
+        );
+    }
     format!(
         "die Datenbank {} gibt es nicht: mit `partnerd migrate` oder `partnerd serve` anlegen, oder mit --db \
          eine andere nennen",
@@ -47,7 +61,7 @@ pub fn missing(database: &Path) -> String {
 /// server runs.
 pub fn open_or_create(path: &Path) -> Outcome<Connection> {
     use_file(path)?;
-    let is_current = is_there(path)? && schema::check_current(path)?;
+    let is_current = is_there(path)? && !is_blank(path) && schema::check_current(path)?;
     if !is_current {
         let _no_server = lock::without_server(path)?;
         schema::migrate(path, now())?;

@@ -17,7 +17,7 @@ use super::terminal::{Outcome, Terminal};
 use crate::master::tenants::{self, Tenant, firma};
 use crate::operations::bounds as of_fields;
 use crate::platform::db::file::connection::open_to_look;
-use crate::platform::db::file::files::{beside, folder_of, log_was_removed, private_options};
+use crate::platform::db::file::files::{beside, folder_of, log_was_removed, private_options, refuse_traces};
 use crate::platform::db::file::german::{in_german, sqlite_in_german};
 use crate::platform::db::file::lock;
 use crate::platform::db::migrate;
@@ -46,6 +46,7 @@ pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
             findings.extend(files::names(&config.db));
             findings.extend(files::left_over(&config.db));
         }
+        Ok(false) if refuse_traces(&config.db).is_err() => findings.extend(traces(&config.db)),
         Ok(false) => {
             let next = "`partnerd serve` legt sie an, oder eine andere mit --db nennen";
             let finding = format!("{} gibt es nicht: {next}", config.db.display());
@@ -129,8 +130,16 @@ fn drive(folder: &Path) -> Finding {
     }
 }
 
+/// What lies beside a database that is missing or empty.
+fn traces(path: &Path) -> Option<Finding> {
+    refuse_traces(path).err().map(|failure| wrong("database", failure.in_german()))
+}
+
 fn database(config: &Config, server: bool) -> Vec<Finding> {
     let path = config.db.as_path();
+    if let Some(finding) = traces(path) {
+        return vec![finding];
+    }
     if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) {
         let advice = "löschen, dann macht `partnerd serve` eine neue, oder die letzte Sicherung zurückholen";
         return vec![wrong("database", format!("{} ist leer: {advice}", path.display()))];

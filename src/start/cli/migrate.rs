@@ -1,6 +1,6 @@
 //! `migrate`: migrates the database to this version.
 
-use super::database::{is_there, missing, now, open_or_create};
+use super::database::{now, open_or_create, refuse_missing};
 use super::terminal::{Outcome, Terminal};
 use crate::platform::db::migrate as schema;
 use crate::start::config::Config;
@@ -14,9 +14,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
     let steps = if arguments.status {
-        if !is_there(&config.db)? {
-            return Err(missing(&config.db).into());
-        }
+        refuse_missing(&config.db)?;
         schema::status(&config.db)?
     } else {
         open_or_create(&config.db)?;

@@ -21,6 +21,7 @@ use super::{changes, user};
 use crate::leitstand::operations::restoring::{Order, Restored};
 use crate::operations::backup::restore;
 use crate::platform::db::file::copy::is_any_in_work;
+use crate::platform::db::file::files::is_blank;
 use crate::platform::db::file::german::in_german;
 use crate::platform::db::{log, system_clock};
 use crate::platform::failure::{Failure, locked};
@@ -39,7 +40,7 @@ pub struct Arguments {
 }
 
 pub fn run(config: &Config, terminal: &Terminal) -> Outcome {
-    let is_new = !is_there(&config.db)?;
+    let is_new = !is_there(&config.db)? || is_blank(&config.db);
     let mut running = runtime()?;
     let mut listener = listen(&running, config)?;
     let tls = encryption(config)?;

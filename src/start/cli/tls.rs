@@ -9,6 +9,7 @@ use super::changes::record_made;
 use super::database::{is_there, now, use_file};
 use super::private::write_private;
 use super::terminal::{Outcome, Terminal};
+use crate::platform::db::file::files::is_blank;
 use crate::platform::db::file::files::refuse_existing;
 use crate::platform::db::file::german::in_german;
 use crate::platform::db::migrate as schema;
@@ -54,7 +55,7 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
         return Err(complaint.into());
     }
     // Without a current database there is no log to record this in.
-    if is_there(&config.db)? && schema::check_current(&config.db)? {
+    if is_there(&config.db)? && !is_blank(&config.db) && schema::check_current(&config.db)? {
         use_file(&config.db)?;
         let event =
             AdminEvent::new(AdminAction::Angelegt, Art::Zertifikat).name(certificate.display().to_string());

@@ -50,9 +50,49 @@ pub fn create_private(path: &Path) -> Result<()> {
     created.map(drop).map_err(broken(path, "kann nicht angelegt werden"))
 }
 
-/// Creates the database file if it is missing. If root creates it in the service's folder, the file is given
+/// Whether a file is missing or has 0 bytes, as a copy that failed: a database would be begun in it.
+pub fn is_blank(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(metadata) => metadata.is_file() && metadata.len() == 0,
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
+/// Refuses to begin a database where something of an installation lies: its log would be lost, its keys unknown (D40).
+pub fn refuse_traces(database: &Path) -> Result<()> {
+    let Some(trace) = trace_of(database).filter(|_| is_blank(database)) else { return Ok(()) };
+    let (file, state) = (database.display(), if database.exists() { "ist leer (0 Bytes)" } else { "fehlt" });
+    Err(Failure::Broken(format!(
+        "die Datenbank {file} {state}, aber daneben liegt {}: Hier war eine Installation, und eine neue machte sie \
+         unbrauchbar. Bitte zuerst die Datei der Datenbank zurücklegen, oder mit `partnerd restore SICHERUNG` die \
+         letzte Sicherung zurückholen",
+        trace.display()
+    )))
+}
+
+/// Returns a file beside a database that only an installation leaves: its secret, a log with content, a journal of
+/// requests, what was kept before an upgrade or a restore.
+fn trace_of(database: &Path) -> Option<PathBuf> {
+    let (secret, log) = (beside(database, "secret"), beside(database, "wal"));
+    if secret.exists() {
+        return Some(secret);
+    }
+    if fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
+        return Some(log);
+    }
+    let name = database.file_name()?.as_encoded_bytes();
+    let entries = fs::read_dir(folder_of(database)).ok()?.filter_map(std::result::Result::ok);
+    let is_trace = |file: &PathBuf| {
+        let rest = file.file_name().and_then(|file| file.as_encoded_bytes().strip_prefix(name));
+        rest.is_some_and(|rest| rest.starts_with(b"-audit-journal-") || rest.starts_with(b"-before-"))
+    };
+    entries.map(|entry| entry.path()).find(is_trace)
+}
+
+/// Creates the database file if it is missing, but not beside a trace of an installation. If root creates it in the service's folder, the file is given
 /// to the service user; a user who may not give files away keeps it.
 pub fn create_database(path: &Path) -> Result<()> {
+    refuse_traces(path)?;
     match private_options().write(true).create_new(true).open(path) {
         Ok(_) => give_to_owner_of(folder_of(path), path).or(Ok(())),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),

@@ -113,9 +113,6 @@ const FIRMA: &[(&str, &str)] = &[
 ];
 
 fn remove_old(database: &Path) -> Outcome {
-    if !database.exists() {
-        return Ok(());
-    }
     let _not_running = lock::without_server(database)?;
     let mut besides = journal(database)?.chain(["secret".to_owned()]);
     remove(database)?;
