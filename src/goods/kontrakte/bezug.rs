@@ -75,21 +75,21 @@ impl KontraktBezug {
         Ok(())
     }
 
-    /// Adds a hint if the contract is completed, or was over on the day of the goods (D21g).
+    /// Adds a hint if the contract is completed, or did not hold on the day of the goods (D21g).
     pub fn hint_over(self, tx: &Tx<'_>, day: Day, hints: &mut Hints) -> Result<()> {
         let Some(kontrakt) = self.kontrakt_id else { return Ok(()) };
-        let statement = "select kontrakt_nr, gueltig_bis, erledigt from kontrakt
+        let statement = "select kontrakt_nr, gueltig_von, gueltig_bis, erledigt from kontrakt
             where tenant_id = :tenant and id = :id";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-        let (nummer, last, is_settled): (String, Option<Day>, bool) =
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+        let (nummer, first, last, is_settled): (String, Option<Day>, Option<Day>, bool) =
             tx.one(statement, named_params! {":id": kontrakt}, read)?;
-        let message = match last.filter(|last| *last < day) {
-            _ if is_settled => {
-                format!("Der Kontrakt {nummer} ist erledigt. Bitte prüfen, ob er gemeint ist.")
-            }
-            Some(last) => format!("Der Kontrakt {nummer} galt bis {last}. Bitte prüfen, ob er gemeint ist."),
-            None => return Ok(()),
+        let state = match (first, last) {
+            _ if is_settled => "ist erledigt".to_owned(),
+            (_, Some(last)) if last < day => format!("galt bis {last}"),
+            (Some(first), _) if day < first => format!("gilt erst ab {first}"),
+            _ => return Ok(()),
         };
+        let message = format!("Der Kontrakt {nummer} {state}. Bitte prüfen, ob er gemeint ist.");
         hints.add_field(HintCode::KontraktAbgelaufen, "kontrakt_id", message);
         Ok(())
     }

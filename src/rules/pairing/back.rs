@@ -43,7 +43,19 @@ impl<S: Store> Pairing<S> {
             Some(Search { charge: None, has_moved: Some(false), bezug, ..credits }),
         )?;
         self.return_goods(entry, &mut own, pairs.filter(|_| is_free && named.is_none()))?;
-        if own.menge.is_zero() { Ok(()) } else { self.store.add(own) }
+        self.keep_rest(entry, own, named.is_some())
+    }
+
+    /// Keeps what a return brings back beyond what it met; of what it names, that is more than was there.
+    fn keep_rest(&mut self, entry: &SentPosition, own: Portion, names_goods: bool) -> Result<(), S::Error> {
+        if own.menge.is_zero() {
+            return Ok(());
+        }
+        if names_goods {
+            let beyond = self.beyond.entry(entry.place).or_default();
+            *beyond = Quantity::from_units(beyond.units().saturating_add(own.menge.units()));
+        }
+        self.store.add(own)
     }
 
     /// Takes back what invoices moved themselves, and waits for its credit.

@@ -115,7 +115,7 @@ pub struct Pairing<S> {
     pub store: S,
     /// Credits that moved goods back.
     pub moved_back: BTreeSet<PositionKey>,
-    /// What deliveries and invoices say beyond what they name.
+    /// What deliveries, invoices and returns say beyond what they name.
     pub beyond: BTreeMap<PositionKey, Quantity>,
     /// Freed portions, which enter again position by position, in the order of creation.
     freed: BTreeMap<Created, Vec<Portion>>,

@@ -144,7 +144,7 @@ pub const CHECKS: &[Check] = &[
            join beleg w on w.tenant_id = v.tenant_id and w.id = v.beleg_id and w.kunde_id = b.kunde_id
              and w.status <> 'storniert' and w.storno_von_beleg_id is null
            join belegtyp t on t.typ = w.beleg_typ
-         where (p.lager_buchen = 0 or t.lagerrolle is null) and p.menge <> 0 and not exists (
+         where (p.lager_buchen = 0 or v.lager_buchen = 0 or t.lagerrolle is null) and p.menge <> 0 and not exists (
            select 1 from beleg_fluss f where f.tenant_id = p.tenant_id and f.beleg_id = p.beleg_id
              and f.position_id = p.id and f.von_position_id = v.id)",
     },

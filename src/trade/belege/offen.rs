@@ -1,11 +1,16 @@
 //! Queries for the start page and the page of open items: the newest documents, unpaid invoices, sums of a
 //! day.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Row, named_params};
+use uuid::Uuid;
 
 use super::eingabe::Auswahl;
+use super::fluss::{Next, left};
+use super::lager;
 use super::model::Beleg;
-use super::sql::{LIST, UNBEZAHLT, faellig, filter};
+use super::sql::{LIST, NamedPosition, UNBEZAHLT, faellig, filter, named_positions};
 use crate::platform::db::list::{ListSql, Page};
 use crate::platform::db::record::Record;
 use crate::platform::db::tx::Tx;
@@ -14,7 +19,7 @@ use crate::platform::listing::{PageOf, Records};
 use crate::rules::day::Day;
 use crate::rules::document::BelegTyp;
 use crate::rules::field::{Tabular, Typed, Value};
-use crate::rules::fixed::Money;
+use crate::rules::fixed::{Money, Quantity, sums};
 
 /// Returns the newest documents without counting all. If none lacks its e-invoice, the planner would
 /// otherwise scan every document that ever became final.
@@ -88,4 +93,20 @@ pub fn of_day(tx: &Tx<'_>, day: Day, most: i64) -> Result<Vec<(BelegTyp, i64, Mo
         group by typ";
     let params = named_params! {":day": day, ":most": most};
     tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+}
+
+/// Returns the quantity of each article of a document for which a counterpart may come, in the article's unit: what is
+/// left of it and not closed.
+pub fn open_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<BTreeMap<Uuid, Quantity>> {
+    if beleg.beleg_typ.ist_rechnung() {
+        return lager::open_of(tx, beleg);
+    }
+    let positions = named_positions(tx, beleg.id)?;
+    let left = left(tx, beleg, &positions, Next::Forward, Uuid::nil())?;
+    let goes_on = |line: &&NamedPosition| line.menge > Quantity::ZERO && !line.ep_netto.is_negative();
+    let open = positions.iter().filter(goes_on).filter_map(|line| {
+        let left = left.get(&line.position).copied().filter(|left| !left.is_zero());
+        line.artikel_id.zip(left)
+    });
+    Ok(sums(open)?)
 }

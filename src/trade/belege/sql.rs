@@ -249,6 +249,7 @@ record! {
         /// In the unit of the article; without an article in its own.
         menge: Quantity = "coalesce(p.lager_menge, p.menge)",
         einheit: Option<String>,
+        lager_buchen: bool,
         ep_netto: Price,
         preis_fehlt: bool,
         rabatt_prozent: Percent,
@@ -376,11 +377,13 @@ pub fn set_rate(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
     tx.execute(statement, params).map(drop)
 }
 
-/// Returns the numbers of the final invoices and credits that are paired with a delivery or reference it.
+/// Returns the numbers of the final invoices and credits that are paired with a delivery or reference it, or of the final
+/// credits that reference an invoice.
 pub fn finals_that_name(tx: &Tx<'_>, delivery: &Beleg) -> Result<Vec<String>> {
-    let Some(rechnung) = delivery.beleg_typ.gegenstueck().filter(|typ| typ.ist_rechnung()) else {
-        return Ok(Vec::new());
-    };
+    let typ = delivery.beleg_typ;
+    let bills =
+        if typ.ist_rechnung() { Some(typ) } else { typ.gegenstueck().filter(|typ| typ.ist_rechnung()) };
+    let Some(rechnung) = bills else { return Ok(Vec::new()) };
     let statement = "select b.beleg_nummer from beleg b
         where b.tenant_id = :tenant and b.beleg_typ = :rechnung \
         and b.status in ('abgeschlossen', 'erledigt') and b.id in (

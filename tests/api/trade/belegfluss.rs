@@ -1,6 +1,7 @@
 //! Belegfluss: positions know where they come from (D38).
 
 mod back;
+mod beyond;
 mod credits;
 mod ids;
 mod names;

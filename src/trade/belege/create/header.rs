@@ -112,14 +112,18 @@ fn check_gutschrift(typ: BelegTyp, is_gutschrift: bool) -> Checked<()> {
     refuse_if(is_other, Code::FeldWiderspruch, "gutschrift", message)
 }
 
-/// Adds a hint if the partner has not agreed to Gutschriften, which the law requires beforehand.
+/// Adds a hint if the partner had not agreed to Gutschriften on its day, which the law requires beforehand.
 pub fn hint_not_agreed(beleg: &Beleg, kunde: &Kunde, hints: &mut Hints) {
-    if beleg.is_written_for_supplier() && kunde.gutschrift_vereinbart_am.is_none() {
-        let message = format!(
-            "Mit {} ist nicht vereinbart, dass die Firma die Gutschriften schreibt (§ 14 Abs. 2 UStG). Bitte beim \
-             Lieferanten gutschrift_vereinbart_am eintragen.",
-            kunde.name
-        );
-        hints.add_field(HintCode::GutschriftNichtVereinbart, "gutschrift", message);
-    }
+    let when = match kunde.gutschrift_vereinbart_am {
+        _ if !beleg.is_written_for_supplier() => return,
+        Some(agreed) if agreed <= beleg.datum() => return,
+        Some(agreed) => format!("erst ab dem {}", agreed.german()),
+        None => "nicht".to_owned(),
+    };
+    let message = format!(
+        "Mit {} ist {when} vereinbart, dass die Firma die Gutschriften schreibt (§ 14 Abs. 2 UStG). Bitte \
+         gutschrift_vereinbart_am beim Lieferanten prüfen.",
+        kunde.name
+    );
+    hints.add_field(HintCode::GutschriftNichtVereinbart, "gutschrift", message);
 }

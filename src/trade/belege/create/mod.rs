@@ -94,7 +94,7 @@ pub fn add_with(
     beleg.beleg_nummer = numbers::next(tx, Reihe::Beleg(typ), datum.year())?;
     sql::insert(tx, &beleg, digest, fluss::has_rest(typ, &positions))?;
     sql::insert_positions(tx, &positions)?;
-    fluss::store(tx, &beleg, &positions, false)?;
+    fluss::store(tx, &beleg, &positions, false, hints)?;
     hint_paper(tx, &beleg, &positions, &kunde, hints)?;
     let (kunde, einstellungen) = (&kunde, &*einstellungen);
     let unbooked = Unbooked {
@@ -301,7 +301,7 @@ pub fn hint_paper(
 }
 
 /// Adds a hint if the supplier already has a delivery or invoice with this number (D5).
-fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
+pub fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let is_theirs =
         matches!(beleg.beleg_typ, BelegTyp::El | BelegTyp::Er) && beleg.fremdbelegnummer.is_some();
     let other = if is_theirs { sql::with_same_fremdbeleg(tx, beleg)? } else { None };

@@ -43,6 +43,17 @@ pub fn left(
     positions.iter().map(rest).collect()
 }
 
+/// Returns what is left of each position of an order for documents of a type: less what others of this type name of it,
+/// which no return and no credit took back.
+pub fn open_for(tx: &Tx<'_>, order: &Beleg, positions: &[NamedPosition], own: &Beleg) -> Result<Left> {
+    let named = sums(sql::named_by(tx, order.id, own)?)?;
+    let rest = |position: &NamedPosition| {
+        let named = named.get(&position.position).copied().unwrap_or_default();
+        Ok((position.position, position.menge.abs().minus(named)?.max(Quantity::ZERO)))
+    };
+    positions.iter().map(rest).collect()
+}
+
 /// Divides a quantity among positions, each with what is left of it: the first of which exactly that is left, else one
 /// after the other; the last takes what is too much. Of nothing left all goes to the first.
 pub fn allocated<'p>(

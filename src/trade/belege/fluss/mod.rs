@@ -12,13 +12,14 @@ use std::collections::btree_map::Entry;
 
 use uuid::Uuid;
 
+use left::open_for;
 pub use left::{Left, allocated, left, take};
 pub use name::{Next, may_name};
 pub use rest::{has_rest, settle_rests};
 pub use sql::{invoiced, leads_to};
 pub use ties::{add_ties, is_left, left_for, with_counterparts, with_positions};
 
-use super::model::{Beleg, BelegPosition};
+use super::model::{Beleg, BelegPosition, Source};
 use super::sql::{NamedPosition, find, named_positions, number_and_type, positions};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
@@ -31,11 +32,19 @@ struct Named {
     beleg: Beleg,
     lines: Vec<NamedPosition>,
     left: Left,
+    /// The same, but an order is open for invoices as long as it was not invoiced, delivered or not.
+    open: Left,
 }
 
 /// Stores which quantities the positions of a document name where no goods are paired over it, in place of what stood
 /// there before.
-pub fn store(tx: &WriteTx<'_>, beleg: &Beleg, positions: &[BelegPosition], had_any: bool) -> Result<()> {
+pub fn store(
+    tx: &WriteTx<'_>,
+    beleg: &Beleg,
+    positions: &[BelegPosition],
+    had_any: bool,
+    hints: &mut Hints,
+) -> Result<()> {
     if had_any {
         sql::delete(tx, beleg.id)?;
     }
@@ -48,7 +57,7 @@ pub fn store(tx: &WriteTx<'_>, beleg: &Beleg, positions: &[BelegPosition], had_a
             Entry::Vacant(place) => place.insert(Named::of(tx, id, next, beleg)?),
         };
         if let Some(named) = named {
-            store_name(tx, beleg, position, named)?;
+            store_name(tx, beleg, position, named, hints)?;
         }
     }
     Ok(())
@@ -60,15 +69,22 @@ impl Named {
         let Some(beleg) = found else { return Ok(None) };
         let lines = named_positions(tx, id)?;
         let left = left(tx, &beleg, &lines, next, own.id)?;
-        Ok(Some(Named { beleg, lines, left }))
+        let open = match beleg.beleg_typ.lagerrolle() {
+            Lagerrolle::Keine => open_for(tx, &beleg, &lines, own)?,
+            _ => left.clone(),
+        };
+        Ok(Some(Named { beleg, lines, left, open }))
     }
 }
 
-fn store_name(tx: &WriteTx<'_>, beleg: &Beleg, position: &BelegPosition, named: &mut Named) -> Result<()> {
-    let Named { beleg: of, lines, left } = named;
-    if position.lager_buchen && of.beleg_typ.lagerrolle() != Lagerrolle::Keine {
-        return Ok(());
-    }
+fn store_name(
+    tx: &WriteTx<'_>,
+    beleg: &Beleg,
+    position: &BelegPosition,
+    named: &mut Named,
+    hints: &mut Hints,
+) -> Result<()> {
+    let Named { beleg: of, lines, left, open } = named;
     let takes_back = position.menge.is_negative();
     let is_meant = |line: &&NamedPosition| match position.bezug_position_id {
         Some(id) => line.id == id,
@@ -78,11 +94,55 @@ fn store_name(tx: &WriteTx<'_>, beleg: &Beleg, position: &BelegPosition, named: 
         }
     };
     let meant: Vec<_> = lines.iter().filter(is_meant).collect();
+    let moves_goods = |line: &&NamedPosition| line.lager_buchen;
+    if position.lager_buchen
+        && of.beleg_typ.lagerrolle() != Lagerrolle::Keine
+        && meant.iter().any(moves_goods)
+    {
+        return Ok(());
+    }
+    hint_beyond(position, of, (&meant, open), hints)?;
     for (line, part) in allocated(&meant, left, stock(position))? {
         take(left, line, part)?;
         if !part.is_zero() {
             sql::insert(tx, (of.id, line.id), (beleg.id, position.id), part)?;
         }
+    }
+    Ok(())
+}
+
+/// Adds a hint if a position says more than what it names has left for its kind. What credits take back beyond an invoice
+/// is said with its amount, too (`credited`).
+fn hint_beyond(
+    position: &BelegPosition,
+    of: &Beleg,
+    (meant, open): (&[&NamedPosition], &mut Left),
+    hints: &mut Hints,
+) -> Result<()> {
+    let (menge, mut rest) = (stock(position), stock(position));
+    for line in meant {
+        let left = open.entry(line.position).or_default();
+        let part = rest.min(*left);
+        (*left, rest) = (left.minus(part)?, rest.minus(part)?);
+    }
+    let is_credit = position.menge.is_negative() && of.beleg_typ.ist_rechnung();
+    if rest.is_zero() || is_credit || meant.is_empty() {
+        return Ok(());
+    }
+    let path = Source::Items.path(position.position);
+    if rest == menge {
+        let message = format!(
+            "Von {} ist für diese Position nichts mehr offen; sie steht für sich. Bitte den Bezug prüfen.",
+            of.beleg_nummer
+        );
+        hints.add_field(HintCode::BezugOhneMenge, format!("{path}.bezug_beleg_id"), message);
+    } else {
+        let message = format!(
+            "Die Position sagt {menge}, von {} waren noch {} offen; {rest} mehr. Bitte die Mengen vergleichen.",
+            of.beleg_nummer,
+            menge.minus(rest)?
+        );
+        hints.add_field(HintCode::MengeAbweichend, format!("{path}.menge"), message);
     }
     Ok(())
 }
@@ -136,7 +196,7 @@ pub fn release(tx: &WriteTx<'_>, beleg: &Beleg, is_handed_over: bool, hints: &mu
     for id in naming {
         let Some(other) = find(tx, id)? else { continue };
         if is_handed_over && other.kunde_id == beleg.kunde_id {
-            store(tx, &other, &positions(tx, id)?, true)?;
+            store(tx, &other, &positions(tx, id)?, true, &mut Hints::default())?;
             continue;
         }
         let what = match is_handed_over {

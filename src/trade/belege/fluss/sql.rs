@@ -75,6 +75,25 @@ pub fn named(tx: &Tx<'_>, beleg: Uuid, next: Next, except: Uuid) -> Result<Vec<N
     })
 }
 
+/// Returns what other documents of a type name of an order's positions, less what returns and credits took back of it.
+pub fn named_by(tx: &Tx<'_>, order: Uuid, own: &Beleg) -> Result<Vec<(i64, Quantity)>> {
+    let statement = "select v.position, max(0, f.menge
+          - coalesce((select sum(l.menge) from lager_paar l where l.tenant_id = f.tenant_id
+              and l.lieferung_id = f.beleg_id and l.lieferung_position = p.position and l.rueckgabe_id is not null), 0)
+          - coalesce((select sum(l.menge) from lager_paar l where l.tenant_id = f.tenant_id
+              and l.rechnung_id = f.beleg_id and l.rechnung_position = p.position and l.gutschrift_id is not null), 0)
+          - coalesce((select sum(g.menge) from beleg_fluss g
+              cross join beleg_position c on c.tenant_id = g.tenant_id and c.id = g.position_id and c.menge < 0
+              where g.tenant_id = f.tenant_id and g.von_beleg_id = f.beleg_id and g.von_position_id = f.position_id), 0))
+        from beleg_fluss f
+          cross join beleg b on b.tenant_id = f.tenant_id and b.id = f.beleg_id and b.beleg_typ = :typ and b.id <> :own
+          cross join beleg_position v on v.tenant_id = f.tenant_id and v.id = f.von_position_id
+          cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id and p.menge > 0
+        where f.tenant_id = :tenant and f.von_beleg_id = :beleg";
+    let params = named_params! {":beleg": order, ":typ": own.beleg_typ, ":own": own.id};
+    tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Takes a part of what a position names of another away; a name that lost all of it stays without a quantity.
 pub fn shorten(tx: &WriteTx<'_>, of: Uuid, (beleg, position): (Uuid, Uuid), part: Quantity) -> Result<()> {
     let statement = "update beleg_fluss set menge = menge - :part

@@ -86,11 +86,13 @@ impl Booking<'_> {
         let (nummer, _) = belege::sql::number_and_type(self.tx, bezug.beleg)?;
         let what = match entry.role {
             Role::Invoice => "bewegt nichts",
+            Role::Return => "ist dazu noch zurückgekommen",
             _ => "ist dazu noch geliefert",
         };
         let message = format!(
-            "Die Position sagt {menge}, von {nummer} waren es {}; {beyond} mehr {what}. Bitte die Mengen vergleichen.",
-            menge.minus(beyond)?
+            "Die Position sagt {}, von {nummer} waren es {}; {beyond} mehr {what}. Bitte die Mengen vergleichen.",
+            menge.abs(),
+            menge.abs().minus(beyond)?
         );
         self.hint(entry, HintCode::MengeAbweichend, "menge", &message);
         Ok(())

@@ -154,7 +154,7 @@ impl Booking<'_> {
             if moved_back.contains(&entry.place) {
                 self.hint_moved_back(&entry);
             }
-            if let Some(beyond) = beyond.get(&entry.place).copied() {
+            if let Some(beyond) = beyond.get(&entry.place).copied().filter(|beyond| *beyond != menge.abs()) {
                 self.hint_beyond(&entry, menge, beyond)?;
             }
             entered.push((gruppe, entry));

@@ -425,12 +425,16 @@ pub fn insert_open(tx: &WriteTx<'_>, portions: &[(Gruppe, Portion)]) -> Result<(
     })
 }
 
-/// Whether a position that was just entered is paired with this document.
+/// Whether a position that was just entered is paired with this document, or names it without goods being paired.
 pub fn has_met(tx: &Tx<'_>, entry: &SentPosition, beleg: Uuid) -> Result<bool> {
     let role = column(entry.role);
     let statement = format!(
         "select 1 from lager_paar where tenant_id = :tenant and {role}_id = :own and {role}_position = :position
-           and :beleg in (lieferung_id, rechnung_id, rueckgabe_id, gutschrift_id)"
+           and :beleg in (lieferung_id, rechnung_id, rueckgabe_id, gutschrift_id)
+         union all
+         select 1 from beleg_position p
+           cross join beleg_fluss f on f.tenant_id = p.tenant_id and f.beleg_id = p.beleg_id and f.position_id = p.id
+         where p.tenant_id = :tenant and p.beleg_id = :own and p.position = :position and f.von_beleg_id = :beleg"
     );
     let PositionKey { beleg: own, position } = entry.place;
     tx.exists(&statement, named_params! {":own": own, ":position": position, ":beleg": beleg})

@@ -123,7 +123,7 @@ fn keep_version(
     if enters_again {
         abrechnung::refuse_other_positions(tx, old.id)?;
     }
-    if enters_again || (old.beleg_datum, old.lieferdatum) != (new.beleg_datum, new.lieferdatum) {
+    if enters_again || dates::are_moved(old, new) {
         lifecycle::hint_named_by_final(tx, old, hints)?;
     }
     verlauf::write(tx, old, BelegAktion::Aendern)?;
@@ -264,7 +264,7 @@ fn new_positions(
     }
     create_ordered_batches(tx, beleg.beleg_typ, kunde.id, &mut positions, hints)?;
     sql::replace_positions(tx, beleg.id, &positions)?;
-    fluss::store(tx, beleg, &positions, true)?;
+    fluss::store(tx, beleg, &positions, true, hints)?;
     Ok(positions)
 }
 
@@ -300,7 +300,7 @@ fn handed_over(
     chargenpflicht::check_batches(tx, new.beleg_typ, einstellungen, &positions)?;
     create_ordered_batches(tx, new.beleg_typ, new.kunde_id, &mut positions, hints)?;
     sql::replace_positions(tx, new.id, &positions)?;
-    fluss::store(tx, new, &positions, true)?;
+    fluss::store(tx, new, &positions, true, hints)?;
     Ok(positions)
 }
 

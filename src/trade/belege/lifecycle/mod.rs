@@ -6,11 +6,11 @@ pub mod tagesende;
 pub mod verlauf;
 
 use super::create::header::hint_not_agreed;
-use super::create::{dates, lieferanten_nr, satzdatum, steuerausweis};
+use super::create::{dates, hint_doubled_fremdbeleg, lieferanten_nr, satzdatum, steuerausweis};
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::out::{ausfertigung, nachweis};
-use super::{credited, fluss, sql};
+use super::{credited, fluss, offen, sql};
 use crate::goods::chargen::Bewegung;
 use crate::master::tenants::{self, Einstellungen};
 use crate::master::{artikel, kunden};
@@ -62,6 +62,7 @@ pub fn finalise_new(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result
 fn hint_doubtful(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(()) };
     hint_not_agreed(beleg, &kunde, hints);
+    hint_doubled_fremdbeleg(tx, beleg, hints)?;
     if beleg.beleg_typ.ist_rechnung() {
         satzdatum::hint_guessed(&sql::lieferungen(tx, beleg.id)?, hints);
     }
@@ -122,7 +123,7 @@ pub fn settle(tx: &WriteTx<'_>, beleg: Beleg, closed: bool, hints: &mut Hints) -
 
 /// Adds a hint with the quantities of a document that still have no counterpart (D4).
 fn hint_open(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
-    for (artikel, menge) in lager::open_of(tx, beleg)? {
+    for (artikel, menge) in offen::open_of(tx, beleg)? {
         let artikel = artikel::must_have(tx, artikel)?;
         let message = format!(
             "Ohne Gegenbeleg sind noch {menge} {} {}. Kommt keiner mehr, bitte auch das sagen (ohne_gegenbeleg).",
@@ -178,7 +179,7 @@ fn withdraw(
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
-    fluss::store(tx, beleg, &[], true)?;
+    fluss::store(tx, beleg, &[], true, hints)?;
     let (withdrawn, positions, source) = (Some(old), &[], Source::Items);
     let rebooking = Rebooking { withdrawn, beleg, positions, source, einstellungen };
     Ok(lager::rebook(tx, rebooking, hints)?.bewegungen)

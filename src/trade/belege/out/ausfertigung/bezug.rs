@@ -58,10 +58,8 @@ pub fn hint_nothing_corrected(
     positionen: &[BelegPosition],
     hints: &mut Hints,
 ) -> Result<()> {
-    if !beleg.beleg_typ.ist_fremdrechnung()
-        && corrects(beleg)
-        && berichtigt(tx, beleg, positionen)?.is_empty()
-    {
+    let is_ours = !beleg.beleg_typ.ist_fremdrechnung() || beleg.is_written_for_supplier();
+    if is_ours && corrects(beleg) && berichtigt(tx, beleg, positionen)?.is_empty() {
         let message = "Die Rechnungskorrektur nennt keine Rechnung, die sie berichtigt (§ 31 Abs. 5 UStDV). Bitte bei \
             den Positionen deren id als bezug_beleg_id senden.";
         hints.add_field(HintCode::BezugFehlt, "bezug_beleg_id", message);
