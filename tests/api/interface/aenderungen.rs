@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Client, Server};
 use crate::trade::lager::{Mill, buy};
 
+mod belegfluss;
 mod folgen;
 pub mod warten;
 

@@ -16,6 +16,7 @@ use left::open_for;
 pub use left::{Left, allocated, left, take};
 pub use name::{Next, may_name};
 pub use rest::{has_rest, settle_rests};
+use sql::Names;
 pub use sql::{invoiced, leads_to};
 pub use ties::{add_ties, is_left, left_for, with_counterparts, with_positions};
 
@@ -27,6 +28,9 @@ use crate::rules::document::Lagerrolle;
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::Quantity;
 
+/// The table of documents, by which the feed knows them.
+const BELEG: &str = "beleg";
+
 /// A document that positions name, with its positions, and what is left of them for what these do with it.
 struct Named {
     beleg: Beleg,
@@ -37,7 +41,7 @@ struct Named {
 }
 
 /// Stores which quantities the positions of a document name where no goods are paired over it, in place of what stood
-/// there before.
+/// there before. The feed tells of each document of which more or less is named than before.
 pub fn store(
     tx: &WriteTx<'_>,
     beleg: &Beleg,
@@ -45,9 +49,12 @@ pub fn store(
     had_any: bool,
     hints: &mut Hints,
 ) -> Result<()> {
+    let mut before = Names::new();
     if had_any {
+        before = sql::names(tx, beleg.id)?;
         sql::delete(tx, beleg.id)?;
     }
+    let mut names = Names::new();
     let mut known: BTreeMap<(Uuid, Next), Option<Named>> = BTreeMap::new();
     for position in positions {
         let Some(id) = position.bezug_beleg_id else { continue };
@@ -57,9 +64,28 @@ pub fn store(
             Entry::Vacant(place) => place.insert(Named::of(tx, id, next, beleg)?),
         };
         if let Some(named) = named {
-            store_name(tx, beleg, position, named, hints)?;
+            add_name(beleg, position, named, &mut names, hints)?;
         }
     }
+    sql::insert(tx, beleg.id, &names)?;
+    let more = names.iter().filter(|(name, menge)| before.get(name) != Some(menge)).map(|(name, _)| name);
+    for (named, ..) in more.chain(before.keys().filter(|name| !names.contains_key(name))) {
+        tx.changed(BELEG, *named);
+    }
+    Ok(())
+}
+
+/// Takes out what a cancelled document names. The feed tells of what named it: that shows it no more.
+pub fn withdraw(tx: &WriteTx<'_>, beleg: &Beleg) -> Result<()> {
+    store(tx, beleg, &[], true, &mut Hints::default())?;
+    sql::naming(tx, beleg.id, true)?.into_iter().for_each(|id| tx.changed(BELEG, id));
+    Ok(())
+}
+
+/// Has the feed tell of the orders that a delivery or invoice names whose pairs the request changed: something else is
+/// left of them (D38).
+pub fn tell_orders(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    sql::names(tx, beleg)?.into_keys().for_each(|(named, ..)| tx.changed(BELEG, named));
     Ok(())
 }
 
@@ -77,11 +103,11 @@ impl Named {
     }
 }
 
-fn store_name(
-    tx: &WriteTx<'_>,
+fn add_name(
     beleg: &Beleg,
     position: &BelegPosition,
     named: &mut Named,
+    names: &mut Names,
     hints: &mut Hints,
 ) -> Result<()> {
     let Named { beleg: of, lines, left, open } = named;
@@ -105,7 +131,7 @@ fn store_name(
     for (line, part) in allocated(&meant, left, stock(position))? {
         take(left, line, part)?;
         if !part.is_zero() {
-            sql::insert(tx, (of.id, line.id), (beleg.id, position.id), part)?;
+            names.insert((of.id, line.id, position.id), part);
         }
     }
     Ok(())
@@ -171,6 +197,7 @@ pub fn shorten(
                 }
                 over = over.minus(part)?;
                 sql::shorten(tx, position.id, name.by, part)?;
+                tx.changed(BELEG, name.by.0);
                 let (nummer, _) = number_and_type(tx, name.by.0)?;
                 let message = format!(
                     "{nummer} nennt {part} mehr, als Position {} noch hat; darum ist der Bezug gekürzt.",
@@ -192,7 +219,7 @@ fn stock(position: &BelegPosition) -> Quantity {
 /// position is gone; if it has another partner now, all but those of that partner's documents, who named it before.
 pub fn release(tx: &WriteTx<'_>, beleg: &Beleg, is_handed_over: bool, hints: &mut Hints) -> Result<()> {
     let naming = sql::naming(tx, beleg.id, is_handed_over)?;
-    sql::delete_names(tx, beleg.id, is_handed_over)?;
+    sql::delete_names(tx, beleg.id, is_handed_over)?.into_iter().for_each(|id| tx.changed(BELEG, id));
     for id in naming {
         let Some(other) = find(tx, id)? else { continue };
         if is_handed_over && other.kunde_id == beleg.kunde_id {

@@ -1,6 +1,6 @@
 //! SQL statements for the flow of documents.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Row, named_params};
 use uuid::Uuid;
@@ -113,21 +113,31 @@ pub fn closed(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<(i64, Quantity)>> {
     tx.all(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Stores what a position names of another, both with their documents.
-pub fn insert(
-    tx: &WriteTx<'_>,
-    (von_beleg, von_position): (Uuid, Uuid),
-    (beleg, position): (Uuid, Uuid),
-    menge: Quantity,
-) -> Result<()> {
-    let values = named_params! {
-        ":von_beleg_id": von_beleg,
-        ":von_position_id": von_position,
-        ":beleg_id": beleg,
-        ":position_id": position,
-        ":menge": menge,
-    };
-    tx.insert("beleg_fluss", values)
+/// What the positions of a document name where no goods are paired over it: document and position that are named, the own
+/// position, and the quantity.
+pub type Names = BTreeMap<(Uuid, Uuid, Uuid), Quantity>;
+
+pub fn names(tx: &Tx<'_>, beleg: Uuid) -> Result<Names> {
+    let statement = "select von_beleg_id, von_position_id, position_id, menge from beleg_fluss
+        where tenant_id = :tenant and beleg_id = :beleg";
+    let names = tx.all(statement, named_params! {":beleg": beleg}, |row| {
+        Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?))
+    })?;
+    Ok(names.into_iter().collect())
+}
+
+pub fn insert(tx: &WriteTx<'_>, beleg: Uuid, names: &Names) -> Result<()> {
+    for ((von_beleg, von_position, position), menge) in names {
+        let values = named_params! {
+            ":von_beleg_id": von_beleg,
+            ":von_position_id": von_position,
+            ":beleg_id": beleg,
+            ":position_id": position,
+            ":menge": menge,
+        };
+        tx.insert("beleg_fluss", values)?;
+    }
+    Ok(())
 }
 
 pub fn delete(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
@@ -147,12 +157,14 @@ pub fn naming(tx: &Tx<'_>, beleg: Uuid, any: bool) -> Result<Vec<Uuid>> {
     tx.all(statement, named_params! {":beleg": beleg, ":any": any}, |row| row.get(0))
 }
 
-/// Deletes what names a position that this document no longer has, or any of it.
-pub fn delete_names(tx: &WriteTx<'_>, beleg: Uuid, any: bool) -> Result<()> {
-    let statement =
-        "delete from beleg_fluss where tenant_id = :tenant and von_beleg_id = :beleg and (:any or not exists (
+/// Deletes what names a position that this document no longer has, or any of it; returns the documents that named it.
+pub fn delete_names(tx: &WriteTx<'_>, beleg: Uuid, any: bool) -> Result<Vec<Uuid>> {
+    let names = "from beleg_fluss where tenant_id = :tenant and von_beleg_id = :beleg and (:any or not exists (
         select 1 from beleg_position n where n.tenant_id = beleg_fluss.tenant_id and n.id = von_position_id))";
-    tx.execute(statement, named_params! {":beleg": beleg, ":any": any}).map(drop)
+    let params = named_params! {":beleg": beleg, ":any": any};
+    let naming = tx.all(&format!("select distinct beleg_id {names}"), params, |row| row.get(0))?;
+    tx.execute(&format!("delete {names}"), params)?;
+    Ok(naming)
 }
 
 /// Returns what a credit of a return takes back, with the number of its document: the position of the invoice that was

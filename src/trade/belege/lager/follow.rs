@@ -44,6 +44,7 @@ impl Booking<'_> {
             let old = Beleg { positionen: Some(positionen), ..beleg.clone() };
             belege::lifecycle::verlauf::write_version(self.tx, &old, BelegAktion::Folgen)?;
             belege::sql::record_version(self.tx, *id, beleg.version + 1)?;
+            belege::fluss::tell_orders(self.tx, *id)?;
         }
         Ok(())
     }

@@ -179,7 +179,7 @@ fn withdraw(
     einstellungen: &Einstellungen,
     hints: &mut Hints,
 ) -> Result<Vec<Bewegung>> {
-    fluss::store(tx, beleg, &[], true, hints)?;
+    fluss::withdraw(tx, beleg)?;
     let (withdrawn, positions, source) = (Some(old), &[], Source::Items);
     let rebooking = Rebooking { withdrawn, beleg, positions, source, einstellungen };
     Ok(lager::rebook(tx, rebooking, hints)?.bewegungen)
