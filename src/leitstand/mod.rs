@@ -78,6 +78,7 @@ pub const PAGES: &[Page] = &[
         .takes(Take::Firma(trade::beleg_formular::create))
         .in_steps()
         .heavy(),
+    firma!("/belege/sammelrechnung", trade::sammelrechnung::show).heavy(),
     firma!("/belege/{id}", trade::belege::show),
     firma!("/belege/{id}/aendern", trade::beleg_formular::show_change)
         .takes(Take::Firma(trade::beleg_formular::change))

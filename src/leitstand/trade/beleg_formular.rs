@@ -14,7 +14,8 @@ use uuid::Uuid;
 
 use super::beleg_zeile::{CHOICES, FOUND, Row, articles_found, hints, meant_by, outcome, row, text_of};
 use super::entwurf::{self, ARTIKEL, HEAD_NUMBERS, PARTNER, ROWS_MAX, name};
-use super::vorlage::{self, Fields};
+use super::sammelrechnung;
+use super::vorlage::{self, Fields, LEFT_OUT};
 use crate::goods::kontrakte;
 use crate::leitstand::kit::done::{Done, FirmaChange, PREVIEW, Response, TRY, tried_with};
 use crate::leitstand::kit::frame;
@@ -84,7 +85,10 @@ fn kinds(request: &PageRequest) -> Markup {
         }
         p {
             "Was aus einem anderen Beleg folgt, die Rechnung zum Lieferschein etwa, beginnt am besten auf \
-             dessen Seite, und was gewogen wurde, auf der Seite der Wiegung: Dann steht schon alles da."
+             dessen Seite, und was gewogen wurde, auf der Seite der Wiegung: Dann steht schon alles da. Mehrere \
+             Lieferungen auf einer Rechnung: "
+            a href=(sammelrechnung::address(request, BelegTyp::Re, None)) { "an einen Kunden" } ", "
+            a href=(sammelrechnung::address(request, BelegTyp::Er, None)) { "von einem Lieferanten" } "."
         }
     }
 }
@@ -272,6 +276,10 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
             { (field(request, name, label, "text", "", "off")) }
             (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
         } (lines(request, "notizen", "Notizen", "")) }
+        @if let Some(numbers) = request.filled(LEFT_OUT) {
+            input type="hidden" name=(LEFT_OUT) value=(numbers);
+            p.hinweis { "Hier passen " (ROWS_MAX) " Positionen eines Partners. Nicht dabei: " (numbers) "." }
+        }
         @if let Some(id) = request.filled("vorgaenger_beleg_id") {
             input type="hidden" name="vorgaenger_beleg_id" value=(id); }
         (sums(request, &filled))

@@ -7,7 +7,7 @@ use maud::{Markup, Render, html};
 use uuid::Uuid;
 
 use super::beleg_formular::WRITTEN_HERE;
-use super::{abschluss, versendet};
+use super::{abschluss, belegfluss, sammelrechnung, versendet};
 use crate::goods::{kontrakte, waage};
 use crate::leitstand::kit::akteure::named;
 use crate::leitstand::kit::done::FirmaChange;
@@ -28,7 +28,7 @@ use crate::platform::listing::Records;
 use crate::rules::choice::Choice;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::trade::annahmescheine;
-use crate::trade::belege::{self, Beleg, BelegPosition, Gegenbeleg, Kettenglied, Papiere};
+use crate::trade::belege::{self, Beleg, BelegPosition, Kettenglied, Papiere};
 use crate::trade::herkunft::{self, Umschlag};
 
 pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
@@ -44,6 +44,14 @@ pub fn columns<'t>(table: Table<'t, Beleg>) -> Table<'t, Beleg> {
         .sorts("summe_brutto")
 }
 
+/// The lists of what is left that have a name: the type, the title, and the type of the invoice for several of them.
+const LEFT: [(BelegTyp, &str, Option<BelegTyp>); 4] = [
+    (BelegTyp::Au, "Offene Aufträge", None),
+    (BelegTyp::Ls, "Noch nicht berechnete Lieferungen", Some(BelegTyp::Re)),
+    (BelegTyp::Bs, "Offene Bestellungen", None),
+    (BelegTyp::El, "Noch nicht berechnete Einkaufslieferungen", Some(BelegTyp::Er)),
+];
+
 pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let query = request.query_of("/api/v1/belege")?;
     let typed = request.filled_param("betrag");
@@ -53,33 +61,52 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         return Ok(file);
     }
     let found = belege::list(&db.tx, &auswahl, lists::page_of(request))?;
+    let (title, invoice) =
+        named_list(&auswahl).map_or(("Belege", None), |(_, title, invoice)| (title, invoice));
     let list = List {
         empty: "Keine Belege gefunden. Belege legen die angeschlossenen Programme an, oder man schreibt sie \
          hier; vielleicht ist auch die Suche zu eng.",
-        filters: html! {
-            (filter(request, "suche", "Suche", "search"))
-            (filter_choice(request, "typ", "Art", BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()))))
-            (filter(request, "von", "Von", "date"))
-            (filter(request, "bis", "Bis", "date"))
-            (filter_choice(
-                request,
-                "status",
-                "Status",
-                BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()))
-            ))
-            (filter(request, "betrag", &format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX)), "text"))
-        },
+        filters: filters(request),
         keeps: &[("kunden_id", "zu", "partner"), ("artikel_id", "zu", "artikel")],
         order: "-beleg_datum",
         above: html! {
             @if let (Some(typed), None) = (typed, betrag) {
                 p.refused role="alert" { "„" (typed) "“ ist kein Betrag. Erwartet wird etwa 1.234,50." }
             }
-            @if request.may_change() { p.actions { a.button href=(request.of_firma("belege/neu")) { "Neuer Beleg" } } }
+            p { "Listen: " @for (at, (typ, title, _)) in LEFT.iter().enumerate() {
+                @if at > 0 { ", " }
+                a href=(request.of_firma(&format!("belege?typ={}&offen=true", typ.as_str()))) { (title) }
+            } }
+            @if request.may_change() { p.actions {
+                a.button href=(request.of_firma("belege/neu")) { "Neuer Beleg" }
+                @if let Some(invoice) = invoice {
+                    a.button href=(sammelrechnung::address(request, invoice, auswahl.kunde)) { "Sammelrechnung" }
+                }
+            } }
         },
         ..List::of("belege", "Belege", |beleg: &Beleg| beleg.id, &found)
     };
-    lists::page(request, db, list, columns)
+    Ok(frame::page(request, title, lists::body(request, db, list, columns)?))
+}
+
+/// The list of what is left that a selection asks for, if it has a name.
+fn named_list(auswahl: &belege::Auswahl<'_>) -> Option<(BelegTyp, &'static str, Option<BelegTyp>)> {
+    LEFT.into_iter().find(|(typ, ..)| auswahl.offen && auswahl.typen == [typ.as_str()])
+}
+
+fn filters(request: &PageRequest) -> Markup {
+    let typen = BelegTyp::ALL.iter().map(|typ| (typ.as_str(), typ.bezeichnung()));
+    let states = BelegStatus::ALL.iter().map(|status| (status.as_str(), status.as_str()));
+    let betrag = format!("Betrag (neueste {})", number(belege::AMOUNTS_LOOKED_AT_MAX));
+    html! {
+        (filter(request, "suche", "Suche", "search"))
+        (filter_choice(request, "typ", "Art", typen))
+        (filter(request, "von", "Von", "date"))
+        (filter(request, "bis", "Bis", "date"))
+        (filter_choice(request, "status", "Status", states))
+        (filter_choice(request, "offen", "Offene Menge", [("true", "vorhanden")]))
+        (filter(request, "betrag", &betrag, "text"))
+    }
 }
 
 pub fn art_of(beleg: &Beleg) -> &'static str {
@@ -118,8 +145,8 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
             }
         }
         (missing_of(&beleg, &papiere))
-        h2 { "Positionen" } (positions(beleg.positionen.as_deref().unwrap_or_default()))
-        (chain(request, db, &beleg)?) (counterparts(request, &beleg))
+        h2 { "Positionen" } (positions(&beleg))
+        (belegfluss::section(request, db, &beleg)?) (chain(request, db, &beleg)?)
         (movements(request, db, beleg.id)?)
         (anhaenge::original(db, Besitzer::Beleg(beleg.id), &here)?)
         (versendet::sent(request, db, beleg.id)?)
@@ -184,15 +211,22 @@ fn facts_of(beleg: &Beleg) -> Vec<(&'static str, String)> {
     fields::facts_of(beleg, &[&own[..], &elsewhere, &last].concat())
 }
 
-fn positions(positions: &[BelegPosition]) -> Markup {
+fn positions(beleg: &Beleg) -> Markup {
     let discount = |position: &BelegPosition| match position.rabatt_prozent.is_zero() {
         true => String::new(),
         false => amount(position.rabatt_prozent),
     };
-    table("Positionen", "Dieser Beleg hat keine Positionen.", positions)
+    let positions = beleg.positionen.as_deref().unwrap_or_default();
+    let table = table("Positionen", "Dieser Beleg hat keine Positionen.", positions)
         .text("Bezeichnung", |position| or_blank(&position.bezeichnung))
         .numbers("Menge", |position| amount(position.menge))
-        .text("Einheit", |position| or_blank(&position.einheit))
+        .text("Einheit", |position| or_blank(&position.einheit));
+    let goes_on = !beleg.beleg_typ.ist_rechnung() && !beleg.ohne_gegenbeleg && beleg.is_live();
+    let table = match goes_on {
+        true => table.numbers("Offen", |position| optional(position.offen.flatten(), amount)),
+        false => table,
+    };
+    table
         .numbers("Preis netto", |position| price(position.ep_netto))
         .numbers("Rabatt (%)", discount)
         .numbers("Steuer (%)", |position| amount(position.mwst_satz))
@@ -237,26 +271,6 @@ fn chain(request: &PageRequest, db: &Snapshot<'_>, beleg: &Beleg) -> Result<Mark
             .text("Was", |[_, _, what, _]| what.clone())
             .text("Stand", |[.., is]| is.clone()))
     } })
-}
-
-/// The counterparts of the positions (D8).
-fn counterparts(request: &PageRequest, beleg: &Beleg) -> Markup {
-    let of_position = |position: &BelegPosition| {
-        let met = position.gegenbelege.iter().flatten().cloned();
-        let name = (position.position, or_blank(&position.bezeichnung));
-        met.map(|met| (name.clone(), met)).collect::<Vec<_>>()
-    };
-    let met: Vec<_> = beleg.positionen.iter().flatten().flat_map(of_position).collect();
-    let to = |(_, met): &(_, Gegenbeleg)| request.page_of("belege", met.beleg_id);
-    html! { @if !met.is_empty() {
-        h2 { "Gegenbelege" }
-        (linked("Gegenbelege", "", &met, to)
-            .text("Nummer", |(_, met)| met.beleg_nummer.clone())
-            .text("Art", |(_, met)| met.beleg_typ.bezeichnung().to_owned())
-            .numbers("Position", |((number, _), _)| number.to_string())
-            .text("Bezeichnung", |((_, name), _)| name.clone())
-            .numbers("Menge", |(_, met)| amount(met.menge)))
-    } }
 }
 
 fn movements(request: &PageRequest, db: &Snapshot<'_>, id: Uuid) -> Result<Markup> {

@@ -3,7 +3,7 @@
 
 use uuid::Uuid;
 
-use super::entwurf::{ARTIKEL, OF_ARTIKEL, PARTNER, name};
+use super::entwurf::{ARTIKEL, OF_ARTIKEL, PARTNER, ROWS_MAX, name};
 use crate::goods::waage;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{optional, or_blank, plain, plain_price};
@@ -21,6 +21,12 @@ pub type Fields = Vec<(String, String)>;
 /// The `art` in the address of a new document that reverses an invoice.
 pub const KORREKTUR: &str = "korrektur";
 
+/// A document in the address that the new one follows; there may be several.
+const FORMER: &str = "aus";
+
+/// The numbers of documents in the address that the form has no room for.
+pub const LEFT_OUT: &str = "uebrig";
+
 /// The fields of a chosen partner.
 pub fn partner(kunde: &Kunde) -> Fields {
     chosen(PARTNER, kunde.id, &label_of(kunde))
@@ -32,7 +38,11 @@ pub fn label_of(kunde: &Kunde) -> String {
 
 /// The fields of the article chosen for a row.
 pub fn artikel(at: usize, artikel: &Artikel) -> Fields {
-    chosen(&name(at, ARTIKEL), artikel.id, &format!("{} {}", artikel.artikelnummer, artikel.bezeichnung))
+    in_place(at, in_row_of(artikel)).collect()
+}
+
+fn in_row_of(artikel: &Artikel) -> Fields {
+    chosen(ARTIKEL, artikel.id, &format!("{} {}", artikel.artikelnummer, artikel.bezeichnung))
 }
 
 fn chosen(field: &str, id: Uuid, label: &str) -> Fields {
@@ -65,7 +75,7 @@ pub fn of_beleg(db: &Snapshot<'_>, beleg: &Beleg) -> Result<Fields> {
     let mut fields = of_partner(db, beleg.kunde_id)?;
     fields.extend(days.into_iter().chain(texts).map(|(name, value)| (name.to_owned(), value)));
     for (at, position) in beleg.positionen.iter().flatten().enumerate() {
-        fields.extend(of_artikel(db, at, position)?);
+        fields.extend(in_place(at, of_artikel(db, position)?));
         fields.extend(of_position(position).into_iter().map(|(field, value)| (name(at, field), value)));
     }
     Ok(fields)
@@ -98,9 +108,14 @@ fn discount(position: &BelegPosition) -> String {
     if position.rabatt_prozent.is_zero() { String::new() } else { plain(position.rabatt_prozent) }
 }
 
-fn of_artikel(db: &Snapshot<'_>, at: usize, position: &BelegPosition) -> Result<Fields> {
+fn of_artikel(db: &Snapshot<'_>, position: &BelegPosition) -> Result<Fields> {
     let known = position.artikel_id.map(|id| artikel::find(&db.tx, id)).transpose()?.flatten();
-    Ok(optional(known, |known| artikel(at, &known)))
+    Ok(optional(known, |known| in_row_of(&known)))
+}
+
+/// The fields of a row, as the form names them.
+fn in_place(at: usize, row: Fields) -> impl Iterator<Item = (String, String)> {
+    row.into_iter().map(move |(field, value)| (name(at, &field), value))
 }
 
 /// The values of a position that carry over to the next document, with the quantity `menge`.
@@ -117,8 +132,10 @@ fn in_row(position: &BelegPosition, menge: Quantity) -> [(&'static str, String);
 /// The fields of a new document, from the document, weighing or partner in its address, if any.
 pub fn of_query(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp) -> Result<Fields> {
     let today = [("beleg_datum".to_owned(), db.tx.today().to_string())];
-    let fields = if let Some(id) = parse_uuid(request.param("aus")) {
-        of_former(request, db, typ, &belege::with_positions(&db.tx, id)?)?
+    let former = request.query.iter().filter(|(name, _)| name == FORMER);
+    let former: Vec<Uuid> = former.filter_map(|(_, id)| parse_uuid(id)).collect();
+    let fields = if !former.is_empty() {
+        of_several(request, db, typ, &former)?
     } else if let Some(id) = parse_uuid(request.param("wiegung")) {
         of_weighing(db, id)?
     } else {
@@ -127,24 +144,49 @@ pub fn of_query(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp) -> Resu
     Ok(fields.into_iter().chain(today).collect())
 }
 
-/// The fields of a document that follows another: what is left of each of its positions, bound to it, so that the rest
+/// The fields of a document that follows others of one partner, in as many rows as the form has; documents that have no
+/// room in it are named, and wait for the next one.
+fn of_several(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &[Uuid]) -> Result<Fields> {
+    let (mut fields, mut left_out, mut rows, mut partner) = (Fields::new(), Vec::new(), 0, None);
+    for id in former {
+        let beleg = belege::with_positions(&db.tx, *id)?;
+        let of_beleg = of_former(request, db, typ, &beleg)?;
+        let is_of_partner = *partner.get_or_insert(beleg.kunde_id) == beleg.kunde_id;
+        if !is_of_partner || rows > 0 && rows + of_beleg.len() > ROWS_MAX {
+            left_out.push(beleg.beleg_nummer);
+            continue;
+        }
+        for row in of_beleg {
+            fields.extend(in_place(rows, row));
+            rows += 1;
+        }
+    }
+    fields.extend(partner.map(|id| of_partner(db, id)).transpose()?.unwrap_or_default());
+    if let [id] = former {
+        fields.push(("vorgaenger_beleg_id".to_owned(), id.to_string()));
+    }
+    if !left_out.is_empty() {
+        fields.push((LEFT_OUT.to_owned(), left_out.join(", ")));
+    }
+    Ok(fields)
+}
+
+/// The rows of a document that follows another: what is left of each of its positions, bound to it, so that the rest
 /// is taken over from there (D38); with negative quantities, the reversal of an invoice.
-fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Result<Fields> {
+fn of_former(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, former: &Beleg) -> Result<Vec<Fields>> {
     let takes_back = request.param("art") == KORREKTUR;
     let positions = former.positionen.as_deref().unwrap_or_default();
     let left = belege::left_for(&db.tx, former, positions, typ, takes_back)?;
-    let mut fields = of_partner(db, former.kunde_id)?;
-    fields.push(("vorgaenger_beleg_id".to_owned(), former.id.to_string()));
     let left = positions.iter().filter_map(|position| Some((position, *left.get(&position.position)?)));
     let left = left.filter(|(position, left)| !left.is_zero() && !position.menge.is_negative());
-    for (at, (position, menge)) in left.enumerate() {
-        fields.extend(of_artikel(db, at, position)?);
+    let row = |(position, menge): (&BelegPosition, Quantity)| {
         let of = optional(position.artikel_id, |id| id.to_string());
         let bound = [("bezug_position_id", position.id.to_string()), (OF_ARTIKEL, of)];
         let goods = in_row(position, if takes_back { -menge } else { menge });
-        fields.extend(goods.into_iter().chain(bound).map(|(field, value)| (name(at, field), value)));
-    }
-    Ok(fields)
+        let fields = goods.into_iter().chain(bound).map(|(field, value)| (field.to_owned(), value));
+        Ok(of_artikel(db, position)?.into_iter().chain(fields).collect())
+    };
+    left.map(row).collect()
 }
 
 fn of_weighing(db: &Snapshot<'_>, id: Uuid) -> Result<Fields> {

@@ -16,7 +16,7 @@ use crate::platform::db::record::Record;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::listing::{PageOf, Records};
-use crate::rules::day::Day;
+use crate::rules::day::{Day, DayTime};
 use crate::rules::document::BelegTyp;
 use crate::rules::field::{Tabular, Typed, Value};
 use crate::rules::fixed::{Money, Quantity, sums};
@@ -80,6 +80,33 @@ pub fn open_sums(tx: &Tx<'_>, auswahl: &Auswahl<'_>, most: i64) -> Result<Vec<Of
     let rest = format!("{} limit :most) group by typ, overdue", UNBEZAHLT.order);
     tx.filtered(select, &filter, &rest, |row| {
         Ok(Offen { typ: row.get(0)?, is_overdue: row.get(1)?, count: row.get(2)?, brutto: row.get(3)? })
+    })
+}
+
+/// Deliveries of a partner that are not wholly invoiced: their number, and the day of the oldest.
+pub struct Unberechnet {
+    pub kunde_id: Uuid,
+    pub name: String,
+    pub count: i64,
+    pub ab: DayTime,
+}
+
+/// Most deliveries that are not invoiced looked at, the newest.
+const UNINVOICED_MAX: i64 = 5_000;
+
+/// Returns the partners of deliveries of a type of which something is left to invoice, by name.
+pub fn uninvoiced(tx: &Tx<'_>, typ: BelegTyp) -> Result<Vec<Unberechnet>> {
+    let statement = "select u.kunde_id, k.name, u.anzahl, u.ab from (
+          select kunde_id, count(*) as anzahl, min(beleg_datum) as ab from (
+            select kunde_id, beleg_datum from beleg indexed by beleg_rest
+            where tenant_id = :tenant and beleg_typ = :typ
+              and hat_rest = 1 and ohne_gegenbeleg = 0 and status <> 'storniert'
+            order by beleg_datum desc, angelegt_am desc, id desc limit :most)
+          group by kunde_id) u
+          cross join kunde k on k.tenant_id = :tenant and k.id = u.kunde_id
+        order by k.name, u.kunde_id";
+    tx.all(statement, named_params! {":typ": typ, ":most": UNINVOICED_MAX}, |row| {
+        Ok(Unberechnet { kunde_id: row.get(0)?, name: row.get(1)?, count: row.get(2)?, ab: row.get(3)? })
     })
 }
 

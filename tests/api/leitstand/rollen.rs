@@ -54,6 +54,7 @@ const WORK: &[&str] = &[
     "/wiegungen/{id}/storno",
     "/belege",
     "/belege/neu",
+    "/belege/sammelrechnung",
     "/belege/{id}/aendern",
     "/offen",
     "/belege/{id}",

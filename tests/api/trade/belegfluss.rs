@@ -3,6 +3,7 @@
 mod back;
 mod beyond;
 mod credits;
+mod desk;
 mod ids;
 mod names;
 mod pages;

@@ -1,6 +1,7 @@
 //! The flow of documents by position: what may name what, what is left of it, and the names over which no goods are
 //! paired (D38).
 
+mod flow;
 mod left;
 mod name;
 mod rest;
@@ -12,6 +13,7 @@ use std::collections::btree_map::Entry;
 
 use uuid::Uuid;
 
+pub use flow::{Flow, Step, flows};
 use left::open_for;
 pub use left::{Left, allocated, left, take};
 pub use name::{Next, may_name};

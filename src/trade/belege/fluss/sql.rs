@@ -228,6 +228,8 @@ pub struct Tie {
     pub menge: Quantity,
     /// All that the other position says, in the same unit.
     pub whole: Quantity,
+    /// Whether the other position takes back.
+    pub takes_back: bool,
     /// Whether the own position names the other one, and whether that names the own one.
     pub is_named: bool,
     pub names_own: bool,
@@ -246,9 +248,10 @@ impl Tie {
             position: row.get(6)?,
             menge: row.get(7)?,
             whole: row.get(8)?,
-            is_named: row.get(9)?,
-            names_own: row.get(10)?,
-            is_paired: row.get(11)?,
+            takes_back: row.get(9)?,
+            is_named: row.get(10)?,
+            names_own: row.get(11)?,
+            is_paired: row.get(12)?,
         })
     }
 }
@@ -270,7 +273,7 @@ pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>>
     });
     let statement = format!(
         "select l.eigene, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, sum(l.menge),
-           abs(p.lager_menge), {} or {names}, {} or {is_named}, 1
+           abs(p.lager_menge), p.menge < 0, {} or {names}, {} or {is_named}, 1
          from ({}) l
            cross join beleg b on b.tenant_id = :tenant and b.id = l.beleg
            cross join beleg_position p on p.tenant_id = :tenant and p.beleg_id = l.beleg and p.position = l.position
@@ -288,7 +291,7 @@ pub fn paired_with(tx: &Tx<'_>, beleg: Uuid, own: [&str; 2]) -> Result<Vec<Tie>>
 pub fn named_with(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Tie>> {
     let statement =
         "select o.position, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, f.menge,
-          abs(coalesce(p.lager_menge, p.menge)), 1, 0, 0
+          abs(coalesce(p.lager_menge, p.menge)), p.menge < 0, 1, 0, 0
         from beleg_fluss f
           cross join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.position_id
           cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.von_position_id
@@ -296,7 +299,7 @@ pub fn named_with(tx: &Tx<'_>, beleg: Uuid) -> Result<Vec<Tie>> {
         where f.tenant_id = :tenant and f.beleg_id = :beleg and f.menge > 0
         union all
         select o.position, b.id, b.beleg_nummer, b.beleg_typ, b.status, p.id, p.position, f.menge,
-          abs(coalesce(p.lager_menge, p.menge)), 0, 1, 0
+          abs(coalesce(p.lager_menge, p.menge)), p.menge < 0, 0, 1, 0
         from beleg_fluss f
           cross join beleg_position o on o.tenant_id = f.tenant_id and o.id = f.von_position_id
           cross join beleg_position p on p.tenant_id = f.tenant_id and p.id = f.position_id

@@ -101,7 +101,8 @@ fn left_of(tx: &Tx<'_>, beleg: &Beleg, next: Next) -> Result<Left> {
     left(tx, beleg, &named_positions(tx, beleg.id)?, next, Uuid::nil())
 }
 
-fn ties_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<Tie>> {
+/// Returns the positions that those of a document are tied to.
+pub fn ties_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<Tie>> {
     Ok([paired_of(tx, beleg)?, sql::named_with(tx, beleg.id)?].concat())
 }
 
@@ -114,7 +115,7 @@ fn paired_of(tx: &Tx<'_>, beleg: &Beleg) -> Result<Vec<Tie>> {
 }
 
 /// The conversion from the unit of its article to that of the position.
-fn to_own_unit(tx: &Tx<'_>, position: &BelegPosition) -> Result<Conversion> {
+pub fn to_own_unit(tx: &Tx<'_>, position: &BelegPosition) -> Result<Conversion> {
     let Some(id) = position.artikel_id.filter(|_| position.lager_menge != Some(position.menge)) else {
         return Ok(Conversion::NONE);
     };
@@ -133,14 +134,19 @@ fn counterparts<'t>(
         position_id: Some(tie.position_id),
         position: Some(tie.position),
         menge: tie.menge,
-        art: Some(tie.art(beleg, position)),
+        art: Some(tie.art(beleg, whole(position))),
     };
     ties.filter(|tie| tie.is_paired).map(counterpart).collect()
 }
 
+/// All that a position says, positive, in the unit of its article.
+pub fn whole(position: &BelegPosition) -> Quantity {
+    position.lager_menge.unwrap_or(position.menge).abs()
+}
+
 impl Tie {
     /// Whether the other position comes before that of the document `own`: the one that is named, else the older one.
-    fn is_before(&self, own: Uuid) -> bool {
+    pub fn is_before(&self, own: Uuid) -> bool {
         match (self.is_named, self.names_own) {
             (true, _) => true,
             (_, true) => false,
@@ -149,8 +155,7 @@ impl Tie {
     }
 
     /// How it was tied. What a final invoice shows of its deliveries stays with it, as if it had been named.
-    fn art(&self, own: &Beleg, position: &BelegPosition) -> VerknuepfungArt {
-        let own_menge = position.lager_menge.unwrap_or(position.menge).abs();
+    pub fn art(&self, own: &Beleg, own_menge: Quantity) -> VerknuepfungArt {
         let (is_own, is_other) = (self.menge == own_menge, self.menge == self.whole);
         let invoice = if own.beleg_typ.ist_rechnung() { own.status } else { self.status };
         let delivery = if own.beleg_typ.ist_rechnung() { is_other } else { is_own };
@@ -170,7 +175,7 @@ impl Tie {
             position_id: self.position_id,
             position: self.position,
             menge: conversion.quantity(self.menge)?,
-            art: self.art(own, position),
+            art: self.art(own, whole(position)),
         })
     }
 }
