@@ -15,7 +15,9 @@ pub use import::put_back;
 pub use lieferstand::{Genannt, hint_delivered, sum};
 pub use offen::Ungenannt;
 pub use rest::{Rest, Wahl, rests, taken};
-pub use sql::{Menge, RETENTION, VERLAUF, counting_by_counterpart, delete, has_open, number, positions};
+pub use sql::{
+    Menge, RETENTION, VERLAUF, counting_by_counterpart, delete, has_open, named, number, positions,
+};
 pub use toleranz::Toleranz;
 
 use crate::platform::db::list::Page;

@@ -109,6 +109,15 @@ pub fn number(tx: &Tx<'_>, id: Uuid) -> Result<Option<String>> {
     tx.optional(statement, named_params! {":id": id}, |row| row.get(0))
 }
 
+/// Returns the number of a contract with that of its position, where one is named: "K-1, Position 2".
+pub fn named(tx: &Tx<'_>, id: Uuid, position: Option<Uuid>) -> Result<Option<String>> {
+    let statement = "select k.kontrakt_nr || coalesce(', Position ' || p.position, '')
+        from kontrakt k left join kontrakt_position p on p.tenant_id = k.tenant_id and p.kontrakt_id = k.id
+          and p.id = :position
+        where k.tenant_id = :tenant and k.id = :id";
+    tx.optional(statement, named_params! {":id": id, ":position": position}, |row| row.get(0))
+}
+
 pub fn find_by_nr(tx: &Tx<'_>, kontrakt_nr: &str) -> Result<Option<Kontrakt>> {
     tx.find_by(&LIST, "v.kontrakt_nr", &kontrakt_nr)
 }

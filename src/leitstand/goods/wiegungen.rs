@@ -104,6 +104,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (Some(wiegung.partner_id), "partner", "Zum Partner"),
         (wiegung.beleg_id, "belege", "Zum Beleg"),
         (wiegung.charge_id, "chargen", "Zur Charge"),
+        (wiegung.kontrakt_id, "kontrakte", "Zum Kontrakt"),
     ];
     let body = html! {
         (facts(&facts_of(&wiegung)))

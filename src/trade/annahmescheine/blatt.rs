@@ -35,7 +35,8 @@ pub fn annahmeschein(tx: &Tx<'_>, schein: &Annahmeschein) -> Result<Blatt> {
 
 fn angaben(tx: &Tx<'_>, schein: &Annahmeschein, kundennr: Option<String>) -> Result<Vec<Angabe>> {
     let wiegung = schein.wiegung_id.map(|id| waage::find(tx, id)).transpose()?.flatten();
-    let kontrakt = schein.kontrakt_id.map(|id| kontrakte::number(tx, id)).transpose()?.flatten();
+    let named = |id| kontrakte::named(tx, id, schein.kontrakt_position_id);
+    let kontrakt = schein.kontrakt_id.map(named).transpose()?.flatten();
     let (wiegeschein, kennzeichen) =
         wiegung.map_or((None, None), |wiegung| (Some(wiegung.wiegeschein_nr), wiegung.kennzeichen));
     let schema = schein.schema.as_ref().zip(schein.schema_version);

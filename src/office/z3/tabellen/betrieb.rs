@@ -2,7 +2,8 @@
 
 use super::super::tabelle::{Tabelle, ganz, geld, genau, id, menge, tag, text, zeitpunkt};
 use super::namen::{
-    artikelnummer, belegnummer, bezeichnung, chargennummer, kontraktnummer, partner, wiegeschein,
+    artikelnummer, belegnummer, bezeichnung, chargennummer, kontraktnummer, kontraktposition, partner,
+    wiegeschein,
 };
 
 pub const CHARGEN: Tabelle = Tabelle {
@@ -60,6 +61,8 @@ pub const WIEGUNGEN: Tabelle = Tabelle {
         text("Chargennr", chargennummer!("w.charge_id")),
         id("Kontrakt_ID", "w.kontrakt_id"),
         text("Kontraktnr", kontraktnummer!("w.kontrakt_id")),
+        id("Kontraktposition_ID", "w.kontrakt_position_id"),
+        ganz("Kontraktposition", kontraktposition!("w.kontrakt_position_id")),
         text("Fremdwiegung", "iif(w.fremdwiegung, 'ja', 'nein')"),
         text("Bemerkung", "w.bemerkung"),
         text("Storno_Grund", "w.storno_grund"),
@@ -69,6 +72,7 @@ pub const WIEGUNGEN: Tabelle = Tabelle {
         ("Artikel_ID", "Artikel"),
         ("Charge_ID", "Chargen"),
         ("Kontrakt_ID", "Kontrakte"),
+        ("Kontraktposition_ID", "Kontraktpositionen"),
     ],
     from: "from wiegung w where w.tenant_id = :tenant
         and w.id in (select g.id from z3_genannt g where g.art = 'wiegung') order by w.id",
@@ -94,6 +98,8 @@ pub const ANNAHMESCHEINE: Tabelle = Tabelle {
         text("Wiegescheinnr", wiegeschein!("s.wiegung_id")),
         id("Kontrakt_ID", "s.kontrakt_id"),
         text("Kontraktnr", kontraktnummer!("s.kontrakt_id")),
+        id("Kontraktposition_ID", "s.kontrakt_position_id"),
+        ganz("Kontraktposition", kontraktposition!("s.kontrakt_position_id")),
         menge("Anlieferung_kg", "s.anliefermenge_kg"),
         genau("Feuchte_Prozent", "s.feuchte_prozent"),
         genau("Basisfeuchte_Prozent", "s.basisfeuchte_prozent"),
@@ -120,6 +126,7 @@ pub const ANNAHMESCHEINE: Tabelle = Tabelle {
         ("Artikel_ID", "Artikel"),
         ("Wiegung_ID", "Wiegungen"),
         ("Kontrakt_ID", "Kontrakte"),
+        ("Kontraktposition_ID", "Kontraktpositionen"),
     ],
     from: "from annahmeschein s where s.tenant_id = :tenant
         and s.id in (select g.id from z3_genannt g where g.art = 'annahme') order by s.id",

@@ -1,7 +1,9 @@
 //! Documents with their items and taxes, and receipts of registers.
 
 use super::super::tabelle::{Tabelle, ganz, geld, genau, id, menge, tag, text, zeitpunkt};
-use super::namen::{artikelnummer, belegnummer, chargennummer, kontraktnummer, wiegeschein};
+use super::namen::{
+    artikelnummer, belegnummer, chargennummer, kontraktnummer, kontraktposition, wiegeschein,
+};
 
 /// Names of a document's files in one folder of the archive, as an SQL expression.
 macro_rules! dateien {
@@ -94,6 +96,8 @@ pub const POSITIONEN: Tabelle = Tabelle {
         text("Wiegescheinnr", wiegeschein!("p.wiegung_id")),
         id("Kontrakt_ID", "p.kontrakt_id"),
         text("Kontraktnr", kontraktnummer!("p.kontrakt_id")),
+        id("Kontraktposition_ID", "p.kontrakt_position_id"),
+        ganz("Kontraktposition", kontraktposition!("p.kontrakt_position_id")),
         text("Kostenstelle", "p.kostenstelle"),
     ],
     verweise: &[
@@ -102,6 +106,7 @@ pub const POSITIONEN: Tabelle = Tabelle {
         ("Charge_ID", "Chargen"),
         ("Wiegung_ID", "Wiegungen"),
         ("Kontrakt_ID", "Kontrakte"),
+        ("Kontraktposition_ID", "Kontraktpositionen"),
     ],
     from: "from beleg_position p join beleg b on b.tenant_id = p.tenant_id and b.id = p.beleg_id
         where p.tenant_id = :tenant and p.beleg_id in (select g.id from z3_genannt g where g.art = 'beleg')

@@ -59,6 +59,16 @@ macro_rules! kontraktnummer {
     };
 }
 
+macro_rules! kontraktposition {
+    ($id:literal) => {
+        concat!(
+            "(select n.position from kontrakt_position n where n.tenant_id = :tenant and n.id = ",
+            $id,
+            ")"
+        )
+    };
+}
+
 macro_rules! wiegeschein {
     ($id:literal) => {
         concat!("(select n.wiegeschein_nr from wiegung n where n.tenant_id = :tenant and n.id = ", $id, ")")
@@ -66,5 +76,6 @@ macro_rules! wiegeschein {
 }
 
 pub(super) use {
-    artikelnummer, belegnummer, bezeichnung, chargennummer, kontraktnummer, partner, wer, wiegeschein,
+    artikelnummer, belegnummer, bezeichnung, chargennummer, kontraktnummer, kontraktposition, partner, wer,
+    wiegeschein,
 };

@@ -78,3 +78,34 @@ fn the_flow_of_documents_is_that_which_they_show() {
     assert!(made(&mill, "2031-06-01", "2031-06-01").table("belegfluss").rows.is_empty());
     assert!(shown(&mill, &[&named]).is_empty());
 }
+
+#[test]
+fn weighings_notes_and_items_name_their_position_of_the_contract() {
+    let server = Server::start_at(BEGIN);
+    let mill = server.company_with("Mühle", COMPLETE);
+    server.import(&mill, "artikel", "artikelnummer;bezeichnung;einheit;mwst_satz\nS;Sack;kg;7\n");
+    let body = json!({"name": "Hof", "ort": "Dorf", "partner_typen": ["lieferant"]});
+    let hof = mill.post("/api/v1/kunden", body).id();
+    let artikel = mill.get("/api/v1/artikel").is(200)["data"][0]["id"].clone();
+    let at = |preis: i64| json!({"artikelnr": "S", "menge": 20, "preis": preis});
+    let body = json!({"kontrakt_nr": "K", "kontrakt_typ": "EK", "partner_id": hof, "gesamtmenge_einheit": "t",
+        "positionen": [at(180), at(200)]});
+    let contract = mill.post("/api/v1/kontrakte", body).id();
+    let second = mill.get(&format!("/api/v1/kontrakte/{contract}")).is(200)["positionen"][1]["id"].clone();
+    let first = json!({"waage_id": 1, "gewicht_erst_kg": 30_000, "partner_id": hof, "artikel_id": artikel,
+        "kontrakt_position_id": second});
+    let weighing = mill.post("/api/v1/wiegungen", first).id();
+    let path = format!("/api/v1/wiegungen/{weighing}/zweitwiegung");
+    mill.put(&path, json!({"gewicht_zweit_kg": 10_000})).is(200);
+    let day = BEGIN.split('T').next().unwrap();
+    let note = json!({"wiegung_id": weighing, "lieferdatum": day, "el_erzeugen": true});
+    mill.post("/api/v1/annahmescheine", note).is(201);
+    let file = made(&mill, day, day);
+    file.check();
+    for csv in ["wiegungen", "annahmescheine", "positionen"] {
+        let table = file.table(csv);
+        assert_eq!(table.rows.len(), 1, "{csv}");
+        assert_eq!(table.value(&table.rows[0], "Kontraktposition_ID"), second.as_str().unwrap(), "{csv}");
+        assert_eq!(table.value(&table.rows[0], "Kontraktposition"), "2", "{csv}");
+    }
+}

@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::{Hof, NOTES, items, sums};
 use crate::harness::{Answer, Server};
+use crate::leitstand::person;
+use crate::programs::needs;
+use crate::trade::ausfertigung::{pdf, text};
 use crate::trade::lager::and;
 
 /// Creates a contract with Hof over wheat of these quantities and prices; returns its id and those of its positions.
@@ -60,6 +63,28 @@ fn a_note_has_the_position_of_its_weighing_and_is_paid_at_its_price() {
     let rest = note(&hof, 25_000, json!({"kontrakt_id": id}));
     let settled = hof.settle("end", &[&rest], json!({}));
     assert_eq!(items(&hof.beleg(&settled)), ["20.000 180.0000 3600.00", "5.000 200.0000 1000.00"]);
+}
+
+#[test]
+fn the_page_and_the_paper_of_a_note_name_its_position_of_the_contract() {
+    needs!("pdftotext");
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let (id, positions) = contract(&hof, "T", &[(20, 180), (20, 200)]);
+    let client = &hof.mill.client;
+    let mut browser = person(&server, &["Erika", "--role", "ansehen"]);
+    for (more, expected) in
+        [(json!({"kontrakt_position_id": positions[1]}), "T, Position 2"), (json!({"kontrakt_id": id}), "T")]
+    {
+        let note = note(&hof, 1_000, more);
+        let page = browser.get(&format!("/leitstand/f/{}/annahme/{note}", client.tenant));
+        let shown = format!("<dt>Kontrakt</dt><dd>{expected}</dd>");
+        assert!(page.is(200).text.contains(&shown), "{expected}: {}", page.text);
+        let drawn = pdf(client, &format!("{NOTES}/{note}/pdf"));
+        drawn.is(200);
+        let told = text(&drawn.bytes);
+        assert!(told.contains(&format!("Kontrakt {expected} Hof Süd")), "{told}");
+    }
 }
 
 #[test]
