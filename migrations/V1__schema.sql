@@ -324,6 +324,9 @@ create table tenant (
   e_rechnung               text not null default 'hinweis' check (e_rechnung in ('aus', 'hinweis', 'pflicht')),
   -- UStG § 19
   kleinunternehmer         integer not null default 0 check (kleinunternehmer in (0, 1)),
+  -- D29: days, separated by blanks, on each of which the company became or ceased to be one; it is what kleinunternehmer
+  -- says from the last of them on
+  kleinunternehmer_ab      text not null default '',
   -- D31, D32
   datev_berater            integer check (datev_berater between 1001 and 9999999),
   datev_mandant            integer check (datev_mandant between 1 and 99999),
@@ -561,7 +564,8 @@ create table kunde (
   ist_kunde         integer not null check (ist_kunde in (0, 1)),
   ist_lieferant     integer not null check (ist_lieferant in (0, 1)),
   ist_spediteur     integer not null check (ist_spediteur in (0, 1)),
-  steuerart         text check (steuerart in ('regel', 'pauschal_24', 'kleinunternehmer')), -- D7
+  -- D29: JSON, [{ab, steuerart}] by day; of the first, which holds for all days before the next, ab is null
+  besteuerungen     text not null default '[]' check (json_valid(besteuerungen)),
   zahlungsziel_tage integer,
   skonto_tage       integer,
   skonto_prozent    integer,
@@ -1519,6 +1523,7 @@ create table beleg_position (
   rabatt_prozent   integer not null check (rabatt_prozent between 0 and 100000000),
   mwst_satz        integer not null check (mwst_satz between 0 and 100000000), -- percent
   satz_gesendet    integer not null check (satz_gesendet in (0, 1)), -- the request named the rate
+  satz_datum       text not null,              -- D7: the day whose rates and Besteuerung hold
   -- why it is taxed or not, a code of UNCL5305
   steuer_kategorie text not null
     check ((steuer_kategorie = 'S' or steuer_kategorie = 'Z' or steuer_kategorie = 'E' or steuer_kategorie = 'AE'

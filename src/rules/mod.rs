@@ -7,6 +7,7 @@
 //! Start with `fixed.rs` (decimals), then `document.rs` (types of documents and their states).
 
 pub mod admin_event;
+pub mod besteuerung;
 pub mod bytes;
 pub mod change;
 pub mod changed;

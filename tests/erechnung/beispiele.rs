@@ -68,6 +68,7 @@ pub fn position(
     let ep_netto = Price::parse(preis).unwrap().value;
     let rabatt_prozent = Percent::parse(rabatt).unwrap().value;
     Position {
+        steuerart: None,
         position,
         bemerkung: None,
         menge,
@@ -113,7 +114,6 @@ pub fn rechnung(
         bestellnummer: None,
         lieferschein: None,
         bemerkungen: Vec::new(),
-        steuerart: None,
         durchschnittssatz: false,
         verkaeufer,
         kaeufer,
@@ -170,8 +170,8 @@ pub fn all() -> Vec<(&'static str, Rechnung)> {
     let xrechnung = Rechnung { gewuenscht: Profil::XRechnung, ..voll() };
     let landwirt = Partei { steuernummer: some("23/111/55555"), ..kunde("Hof Brandes", "DE", None) };
     let raps = position(1, "Raps, Ernte 2026", "18.42", "t", "455", "0", "7.8");
+    let raps = Position { steuerart: Some(Steuerart::Pauschal24), ..raps };
     let gutschrift = Rechnung {
-        steuerart: Some(Steuerart::Pauschal24),
         durchschnittssatz: true,
         ..rechnung(Rechnungsart::Gutschrift, "ER-2027-00001", landwirt, firma(), vec![raps])
     };

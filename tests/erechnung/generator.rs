@@ -153,6 +153,7 @@ fn position(z: &mut Zufall, position: i64) -> Position {
     let (steuer_kategorie, mwst_satz) = kategorie(z);
     let merkmal = |z: &mut Zufall| Merkmal { name: Cow::Borrowed("Charge"), wert: name(z) };
     Position {
+        steuerart: *z.of(STEUERARTEN),
         position,
         bemerkung: z.some(text),
         menge,
@@ -230,7 +231,6 @@ pub fn rechnung(z: &mut Zufall) -> Rechnung {
         bestellnummer: z.some(name),
         lieferschein: z.some(name),
         bemerkungen: (0..z.below(3)).map(|_| text(z)).collect(),
-        steuerart: *z.of(STEUERARTEN),
         durchschnittssatz: z.one_in(4),
         verkaeufer,
         kaeufer,

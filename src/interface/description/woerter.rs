@@ -396,6 +396,12 @@ const WOERTER: &[(&str, &str)] = &[
     ("BelegBestaetigung.positionen", "Die Positionen und was sie getroffen haben."),
     ("lagerhalle_id", "Kennung der Lagerhalle."),
     ("land", "Anderer Name von staat."),
+    (
+        "steuerart_ab",
+        "Erster Tag, für dessen Ware die gesendete steuerart gilt; nötig, wo es vor heute schon Scheine oder Belege gibt.",
+    ),
+    ("Besteuerung.ab", "Erster Tag, an dem sie gilt; null: seit jeher."),
+    ("Besteuerung.steuerart", "regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer; null: nicht bekannt."),
     ("langtext", "Langer Text."),
     ("lieferadresse_id", "Immer null: Lieferadressen gibt es nicht."),
     ("lieferanten", "Wer die Charge und was in sie einging geliefert hat."),

@@ -8,7 +8,7 @@ use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields::{self, elsewhere, wording};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice, new_button};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{facts, joined, optional, or_blank};
+use crate::leitstand::kit::parts::{facts, joined, number, optional, or_blank};
 use crate::leitstand::kit::verlauf::{self, Lesart};
 use crate::leitstand::kit::{anhaenge, frame};
 use crate::master::anhaenge::Besitzer;
@@ -17,6 +17,7 @@ use crate::papers::blatt::numbers::iban;
 use crate::platform::failure::Result;
 use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
+use crate::rules::besteuerung::Besteuerungen;
 use crate::rules::choice::Choice;
 use crate::rules::stammdaten::PartnerTyp;
 use crate::trade::belege;
@@ -82,6 +83,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         }
         h2 { "Zahlung und Steuer" }
         (facts_of(&kunde, true))
+        (wrongly_taxed(request, db, &kunde)?)
         h2 { "E-Rechnung" }
         (missing(request, db, &kunde, &here))
         (anhaenge::section(request, db, Besitzer::Kunde(id), &here)?)
@@ -100,10 +102,38 @@ const LESART: Lesart = (fields::label_of::<Kunde>, words_of);
 
 /// A value in a history, as people read it.
 fn words_of(name: &str, value: &Value) -> String {
-    match value {
-        Value::Array(found) => rollen(found.iter().filter_map(|rolle| PartnerTyp::parse(rolle.as_str()?))),
+    match (name, value) {
+        ("besteuerungen", by_day) => {
+            serde_json::from_value(by_day.clone()).map(|all| besteuerungen(&all)).unwrap_or_default()
+        }
+        (_, Value::Array(found)) => {
+            rollen(found.iter().filter_map(|rolle| PartnerTyp::parse(rolle.as_str()?)))
+        }
         _ => fields::words_of::<Kunde>(name, value),
     }
+}
+
+fn besteuerungen(all: &Besteuerungen) -> String {
+    all.in_words(|steuerart| wording(steuerart.as_str()).to_owned())
+}
+
+/// Final Gutschriften whose tax is not that of the partner's Besteuerung on the days of the goods, with the way to correct them.
+fn wrongly_taxed(request: &PageRequest, db: &Snapshot<'_>, kunde: &Kunde) -> Result<Markup> {
+    let found = kunden::abweichende(&db.tx, kunde)?;
+    Ok(html! {
+        @if !found.is_empty() {
+            div.refused {
+                p { "Nach der Besteuerung vom Tag der Ware gehört zu diesen Gutschriften eine andere Steuer:" }
+                ul { @for one in &found { li {
+                    a href=(request.page_of("belege", one.beleg_id)) { (one.beleg_nummer) }
+                    " (" (number(one.differenz)) " EUR)"
+                    @if let (true, Some(schein)) = (request.may_change(), one.annahmeschein_id) {
+                        " " a href=(format!("{}/korrektur", request.page_of("annahme", schein))) { "Korrektur" }
+                    }
+                } } }
+            }
+        }
+    })
 }
 
 fn rollen(rollen: impl IntoIterator<Item = PartnerTyp>) -> String {
@@ -117,9 +147,10 @@ fn facts_of(kunde: &Kunde, is_business: bool) -> Markup {
     let own = [
         ("nachname_firma", name.unwrap_or_default()),
         ("partner_typen", rollen(kunde.partner_typen.each())),
+        ("steuerart", besteuerungen(&kunde.besteuerungen)),
         ("iban", optional(kunde.iban.as_deref(), |text| iban(text, " "))),
     ];
-    let own = [&own[..], &elsewhere(["name", "vb_id"])].concat();
+    let own = [&own[..], &elsewhere(["name", "vb_id", "besteuerungen"])].concat();
     let is_of = |group: Option<&str>| group.is_some_and(|group| kunden::GESCHAEFT.contains(&group));
     facts(&fields::facts_within(kunde, &own, |group| is_of(group) == is_business))
 }

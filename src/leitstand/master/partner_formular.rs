@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields::wording;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{form, made_from, refusal, with_way_back};
+use crate::leitstand::kit::parts::{field as typed_day, form, made_from, refusal, with_way_back};
 use crate::leitstand::kit::{fields, frame};
 use crate::master::kunden::{self, Kunde};
 use crate::platform::failure::Result;
@@ -45,10 +45,17 @@ pub fn change(request: &PageRequest) -> Result<FirmaChange> {
 /// The fields in their groups, with the stored or typed values.
 fn form_fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
     let asked: Vec<_> = fields::asked(kunde).collect();
-    let names: Vec<&str> = asked.iter().map(|field| field.name).chain([ROLLEN]).collect();
+    let names: Vec<&str> = asked.iter().map(|field| field.name).chain([ROLLEN, AB]).collect();
     let preset = kunden::preset();
     let shown = kunde.unwrap_or(&preset);
     let input = |field: &Field<Kunde>| match field.name {
+        // A change holds from a day on; the first Besteuerung for all days.
+        "steuerart" => html! {
+            (fields::input(request, field, shown))
+            @if kunde.is_some_and(|kunde| !kunde.besteuerungen.is_unknown()) {
+                (typed_day(request, AB, "Geänderte Besteuerung gilt ab", "date", "", "off"))
+            }
+        },
         "nachname_firma" => html! {
             (fields::input(request, field, shown))
             (rollen(request, kunde))
@@ -60,6 +67,9 @@ fn form_fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
         (fields::groups(kunden::GRUPPEN, &asked, input))
     }
 }
+
+/// The day from which a changed Besteuerung holds.
+const AB: &str = "steuerart_ab";
 
 /// The roles, which are boxes to tick.
 const ROLLEN: &str = "partner_typen";
@@ -101,6 +111,9 @@ fn body(request: &PageRequest, is_new: bool) -> Value {
     if request.is_sent(ROLLEN) {
         let chosen = offered(is_new).filter(|rolle| request.is_sent(&box_of(*rolle)));
         body.insert(ROLLEN.to_owned(), chosen.map(|rolle| json!(rolle)).collect());
+    }
+    if let Some(ab) = request.filled(AB) {
+        body.insert(AB.to_owned(), json!(ab));
     }
     Value::Object(body)
 }

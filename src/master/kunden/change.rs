@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::bezug::by_id;
 use super::model::{Kunde, KundeChange};
-use super::{personenkonten, sql, verlauf};
+use super::{personenkonten, sql, steuer, verlauf};
 use crate::master::{laender, vertriebler};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
@@ -72,8 +72,10 @@ pub fn store(tx: &WriteTx<'_>, old: &Kunde, changed: Kunde) -> Result<Kunde> {
 
 pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hints) -> Result<Kunde> {
     hint_doubtful(&old, &change, hints);
-    let mut kunde = old.clone();
+    let (before, mut kunde) = (old.clone(), old.clone());
+    let besteuerungen = steuer::changed(tx, &before, &change.steuerart, &change.steuerart_ab, hints)?;
     change.clone().apply_to(&mut kunde);
+    (kunde.steuerart, kunde.besteuerungen) = (besteuerungen.on(tx.today()), besteuerungen);
     kunde.staat = staat(change.staat, change.land, old.staat.clone())?;
     if kunde.ust_id != old.ust_id || kunde.staat != old.staat {
         hint_doubtful_ust_id(kunde.ust_id.as_deref(), &kunde.staat, hints);
@@ -84,6 +86,7 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
     (kunde.debitor_konto, kunde.kreditor_konto) = (old.debitor_konto, old.kreditor_konto);
     personenkonten::apply(tx, &mut kunde, Personenkonto::Debitor, change.debitor_konto)?;
     personenkonten::apply(tx, &mut kunde, Personenkonto::Kreditor, change.kreditor_konto)?;
+    steuer::hint_reaching_back(tx, &before, &kunde, hints)?;
     Ok(kunde)
 }
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::change::{apply, change, create, name_missing, store};
+use super::change::{apply, create, name_missing, store};
 use super::model::{Kunde, KundeChange};
 use super::sql;
 use crate::platform::db::tx::WriteTx;
@@ -52,7 +52,17 @@ fn find_by_address(tx: &WriteTx<'_>, change: &KundeChange) -> Result<Option<Kund
 
 /// Restores fields to their values before a change, by an ordinary change (D22).
 pub fn put_back(tx: &WriteTx<'_>, id: Uuid, felder: &[GeaendertesFeld]) -> Result<()> {
-    let before = import::put_back::<KundeChange>(&felder.iter().collect::<Vec<_>>())?;
+    // The days come back as a whole: steuerart alone would hold from a day on.
+    let (by_day, others): (Vec<_>, Vec<_>) = felder
+        .iter()
+        .filter(|field| field.feld != "steuerart")
+        .partition(|field| field.feld == "besteuerungen");
+    let before = import::put_back::<KundeChange>(&others)?;
     let kunde = sql::find(tx, id)?.ok_or_else(|| Failure::not_found("Diesen Partner"))?;
-    change(tx, kunde, before, &mut Hints::default()).map(drop)
+    let mut changed = apply(tx, kunde.clone(), before, &mut Hints::default())?;
+    if let Some(field) = by_day.first() {
+        changed.besteuerungen = serde_json::from_str(field.alt.get())?;
+        changed.steuerart = changed.besteuerungen.on(tx.today());
+    }
+    store(tx, &kunde, changed).map(drop)
 }

@@ -8,6 +8,7 @@ mod import;
 mod model;
 mod personenkonten;
 mod sql;
+mod steuer;
 mod suche;
 mod vergessen;
 mod verlauf;
@@ -20,6 +21,7 @@ pub use handlers::found;
 pub use import::put_back;
 pub use model::{Auswahl, GESCHAEFT, GRUPPEN, Kunde, KundeChange, KundenId};
 pub use sql::{Merkmal, count, find, find_by_kundennr, list, must_have_number, with};
+pub use steuer::{Abweichend, abweichende};
 pub use vergessen::{Erased, forget};
 pub use verlauf::{altered_content, changes, digest, forgotten_attachments, without_evidence};
 
@@ -42,8 +44,13 @@ pub const IMPORTS: &[Import] = &[Import::of::<model::KundeChange>(
     import::kunde,
 )];
 
-const NAMES: &[Code] =
-    &[Code::NameFehlt, Code::FeldWiderspruch, Code::LandUnbekannt, Code::PersonenkontoUngueltig];
+const NAMES: &[Code] = &[
+    Code::NameFehlt,
+    Code::FeldFehlt,
+    Code::FeldWiderspruch,
+    Code::LandUnbekannt,
+    Code::PersonenkontoUngueltig,
+];
 
 pub const ROUTES: &[Route] = &[
     Route::get("/api/v1/kunden", READ, "Kunden und Lieferanten", handlers::list)

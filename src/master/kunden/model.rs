@@ -11,6 +11,7 @@ use crate::platform::db::record::record;
 use crate::platform::http::json::Json;
 use crate::platform::http::query::Query;
 use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text, TextWithin};
+use crate::rules::besteuerung::Besteuerungen;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, Hints, refuse_if};
@@ -70,9 +71,17 @@ record! {
             PartnerTypen { kunde: ist_kunde, lieferant: ist_lieferant, spediteur: ist_spediteur }
         } => said("Rollen", "Rollen des Partners; ohne Angabe kunde.")
             .aliases("partnertyp partnerart kundentyp kundenart typ rolle"),
-        steuerart: Option<Steuerart> as OneOf<Steuerart> = mutable
-            => said("Besteuerung", "regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer.")
+        steuerart: Option<Steuerart> as OneOf<Steuerart> = "iif(k.besteuerungen = '[]', null, (select e.value ->> 'steuerart'
+            from json_each(k.besteuerungen) e where coalesce(e.value ->> 'ab', '') <= :heute
+            order by e.key desc limit 1))"
+            => said("Besteuerung",
+                "Die Besteuerung, die heute gilt: regel, pauschal_24 (§ 24 UStG) oder kleinunternehmer. Die erste gilt \
+                für alle Tage, eine Änderung ab steuerart_ab.")
             .group(STEUER),
+        /// How the partner is taxed from which day on (D29).
+        besteuerungen: Besteuerungen = mutable
+            => said("Besteuerungen",
+                "Besteuerung nach Tagen: Es gilt die vom Tag der Ware. ab ist bei der ersten null."),
         zahlungsziel_tage: Option<i64> as Tage = mutable
             => said("Zahlungsziel (Tage)", "Zahlungsziel in Tagen.")
             .aliases("zahlungsziel zieltage zahlungszielintagen")
@@ -139,6 +148,7 @@ record! {
     body change KundeChange {
         land: Staat,
         vb_id: Verweis,
+        steuerart_ab: Day,
     } nur_lesen: ["hinweise"]
 }
 

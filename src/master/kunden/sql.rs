@@ -7,11 +7,13 @@ use uuid::Uuid;
 use super::model::{Auswahl, Kunde};
 use super::suche;
 use crate::platform::db::list::{Filter, ListSql, Order, Page, names};
-use crate::platform::db::record::Part;
+use crate::platform::db::record::{Part, record};
 use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::PageOf;
+use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal};
+use crate::rules::fixed::{Money, Percent};
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 
 /// Up to this many hits are fetched and sorted; beyond it the index of the sort order is scanned.
@@ -212,4 +214,52 @@ pub fn next_free_konto(tx: &Tx<'_>, feld: &str, from: i64) -> Result<i64> {
          order by k.{feld} limit 1"
     );
     tx.one(&statement, named_params! {":from": from}, |row| row.get(0))
+}
+
+/// Whether receipts, or final documents, of a partner lie before today.
+pub fn has_past(tx: &Tx<'_>, kunde: Uuid) -> Result<bool> {
+    let note = "select 1 from annahmeschein where tenant_id = :tenant and partner_id = :kunde and lieferdatum < :heute
+        and status <> 'storniert' limit 1";
+    let beleg = "select 1 from beleg where tenant_id = :tenant and kunde_id = :kunde and beleg_datum < :heute
+        and status <> 'offen' and ereignis_am is not null limit 1";
+    Ok(tx.exists(note, named_params! {":kunde": kunde})?
+        || tx.exists(beleg, named_params! {":kunde": kunde})?)
+}
+
+record! {
+    /// A position of a final Gutschrift whose rate follows from its article and its day.
+    pub struct GutschriftPosition from beleg_position as p {
+        beleg_id: Uuid,
+        beleg_nummer: String = "b.beleg_nummer",
+        annahmeschein_id: Option<Uuid> = "iif(a.art = 'end', s.id, null)",
+        /// That of the receipt, for costs, advances and supplements.
+        artikel_id: Uuid = "coalesce(p.artikel_id, s.artikel_id)",
+        satz_datum: Day,
+        mwst_satz: Percent,
+        gesamtpreis: Money,
+    }
+}
+
+/// Returns the positions of the live final Gutschriften of a partner: of settlements all but the advances that they deduct, else those
+/// whose rate nobody sent.
+pub fn gutschrift_positionen(tx: &Tx<'_>, kunde: Uuid) -> Result<Vec<GutschriftPosition>> {
+    let statement = format!(
+        "select {} from beleg b
+         join beleg_position p on p.tenant_id = b.tenant_id and p.beleg_id = b.id
+         left join abrechnung a on a.tenant_id = b.tenant_id and a.beleg_id = b.id
+         left join annahmeschein s on s.tenant_id = a.tenant_id and s.id = (
+           select x.annahmeschein_id from abrechnung_annahme x
+           where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id and x.position <= p.position
+           order by x.position desc limit 1)
+         where b.tenant_id = :tenant and b.kunde_id = :kunde and b.beleg_typ = 'ER' and b.rechnungsart = 'gutschrift'
+           and b.status in ('abgeschlossen', 'erledigt') and b.storno_von_beleg_id is null
+           and p.steuer_kategorie in ('S', 'E') and coalesce(p.artikel_id, s.artikel_id) is not null
+           and (a.id is not null or p.satz_gesendet = 0)
+           and not (a.art is not null and p.artikel_id is null and p.bezug_beleg_id is not null and exists (
+             select 1 from abrechnung v where v.tenant_id = p.tenant_id and v.beleg_id = p.bezug_beleg_id
+               and v.art = 'abschlag'))
+         order by b.beleg_nummer, p.position",
+        GutschriftPosition::COLUMNS
+    );
+    tx.all(&statement, named_params! {":kunde": kunde}, GutschriftPosition::read)
 }

@@ -63,6 +63,8 @@ pub fn set(
     now: Instant,
 ) -> Result<Vec<Changed>> {
     let before = show(connection, tenant, now)?;
+    let tx = Tx::new(connection, tenant, now);
+    let einstellungen = load(&tx)?;
     let mut angaben = Vec::new();
     for (name, text) in changes {
         let known = all_settings().find(|setting| setting.name == *name).ok_or_else(|| unknown(name))?;
@@ -71,6 +73,7 @@ pub fn set(
             false => angaben.push((known, *text)),
         }
     }
+    settings::check_kleinunternehmer(&tx, &einstellungen)?;
     firma::enter(connection, tenant, &angaben, now)?;
     let after = show(connection, tenant, now)?;
     let pairs = before.into_iter().zip(after);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, named_params};
 
-use super::value::{Jahrestag, Monate, Nummer, SettingValue, Worded};
+use super::value::{Jahrestag, Monate, Nummer, SettingValue, Tage, Worded};
 use crate::choice;
 use crate::platform::db::TenantId;
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -217,6 +217,8 @@ settings! {
         "Was geschieht, wenn Angaben für die E-Rechnung fehlen.";
     kleinunternehmer: bool = "false",
         "Kleinunternehmer nach § 19 UStG: alle Verkäufe ohne Steuer.";
+    kleinunternehmer_ab: Tage = "",
+        "Tage, an denen die Firma Kleinunternehmer wurde oder es nicht mehr war; ab dem letzten gilt kleinunternehmer.";
     datev_berater: Option<Nummer<1_001, 9_999_999>> = "",
         "Beraternummer des Steuerberaters, für DATEV.";
     datev_mandant: Option<Nummer<1, 99_999>> = "",
@@ -233,6 +235,15 @@ settings! {
         "Stapel sind in DATEV festgeschrieben, und der Steuerberater kann kein Konto mehr ändern.";
     datev_aufteilung: Aufteilung = "exakt",
         "Wie eine Rechnung auf mehrere Konten verteilt wird, wo deren Steuern zusammen um Cent abweichen.";
+}
+
+impl Einstellungen {
+    /// Whether the company is a Kleinunternehmer on a day: what it is at last, turned once by each change that is still to come
+    /// (D29).
+    pub fn is_kleinunternehmer(&self, day: Day) -> bool {
+        let to_come = self.kleinunternehmer_ab.0.iter().filter(|ab| **ab > day).count();
+        self.kleinunternehmer == (to_come % 2 == 0)
+    }
 }
 
 pub fn load(tx: &Tx<'_>) -> Result<Arc<Einstellungen>> {
@@ -260,6 +271,22 @@ pub(super) fn change(
     let statement = format!("update tenant set {} = ?1 where id = ?2", setting.name);
     connection.execute(&statement, rusqlite::params![setting.value_of(text)?, tenant])?;
     check_lock(&tx, before)
+}
+
+/// Refuses another Besteuerung of the company without a day where final documents lie before today: it would be another one for
+/// them, too (D29).
+pub(super) fn check_kleinunternehmer(tx: &Tx<'_>, before: &Einstellungen) -> Result<()> {
+    let after = load(tx)?;
+    let says_no_day = after.kleinunternehmer_ab == before.kleinunternehmer_ab;
+    if after.kleinunternehmer == before.kleinunternehmer || !says_no_day {
+        return Ok(());
+    }
+    let statement = "select 1 from beleg where tenant_id = :tenant and beleg_datum < :heute and status <> 'offen' limit 1";
+    let message = (
+        "Vor heute gibt es schon abgeschlossene Belege.",
+        "Bitte in kleinunternehmer_ab auch den Tag angeben, ab dem es gilt.",
+    );
+    Ok(refuse_if(tx.exists(statement, &[])?, Code::FeldFehlt, "kleinunternehmer_ab", message)?)
 }
 
 /// Refuses a lock that ends in the future: no document of today could be created (D4). One that was there stays.

@@ -219,6 +219,41 @@ impl SettingValue for Option<Day> {
     }
 }
 
+/// Days in ascending order, typed with commas or blanks as separators and stored with blanks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tage(pub Vec<Day>);
+
+impl SettingValue for Tage {
+    fn values() -> String {
+        "Tage wie 01.01.2027, mit Komma getrennt, oder nichts".to_owned()
+    }
+
+    fn typed(text: &str) -> Option<Tage> {
+        let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
+        let days = parts.map(|part| Day::parse_plain(part).or_else(|| Day::parse_german(part)));
+        let mut days = days.collect::<Option<Vec<_>>>()?;
+        days.sort_unstable();
+        days.dedup();
+        Some(Tage(days))
+    }
+
+    fn as_typed(&self) -> String {
+        self.0.iter().map(Day::to_string).collect::<Vec<_>>().join(",")
+    }
+
+    fn in_words(&self) -> String {
+        self.0.iter().map(|day| day.german()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn stored(&self) -> Value {
+        self.0.iter().map(Day::to_string).collect::<Vec<_>>().join(" ").into()
+    }
+
+    fn read(column: ValueRef<'_>) -> FromSqlResult<Tage> {
+        Tage::typed(column.as_str()?).ok_or(FromSqlError::InvalidType)
+    }
+}
+
 /// Typed with commas or blanks as separators, stored with blanks. Types that have a German name are accepted
 /// by name, too.
 impl<T: Belegart> SettingValue for Vec<T> {

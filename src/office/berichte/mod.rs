@@ -5,7 +5,6 @@ mod belege;
 mod model;
 mod zeitraum;
 
-use crate::master::tenants;
 use crate::office::buchhaltung::{self, InvoiceFilter, Rechnung};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
@@ -129,8 +128,7 @@ pub fn umsatzsteuer(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Umsatzsteuer> {
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
     let rechnungen = buchhaltung::umsaetze(tx, von, bis, InvoiceFilter::Alle)?;
-    let (kennzahlen, faelle) =
-        umsatzsteuer::kennzahlen(&flat(&rechnungen), tenants::load(tx)?.kleinunternehmer)?;
+    let (kennzahlen, faelle) = umsatzsteuer::kennzahlen(&flat(&rechnungen))?;
     let month = |day: Day| (day.year(), day.month());
     // A storno counts in the month in which it is written (§ 17 (1) UStG).
     let elsewhere = rechnungen.iter().map(|(rechnung, _)| rechnung).filter(|rechnung| {

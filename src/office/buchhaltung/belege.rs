@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::master::tenants::Einstellungen;
 use crate::platform::db::record::record;
 use crate::rules::datev::{Buchungsbeleg, Buchungsposition, Fall, Kontierung};
 use crate::rules::day::Day;
@@ -44,6 +45,8 @@ record! {
     pub struct Position from beleg_position as p {
         mwst_satz: Percent,
         steuer_kategorie: Steuerkategorie,
+        /// The day whose tax rates and Besteuerung hold (D7).
+        satz_datum: Day,
         gesamtpreis: Money,
         kostenstelle: Option<String>,
         bezug_beleg_id: Option<Uuid>,
@@ -59,6 +62,8 @@ record! {
 pub struct Vorgang {
     pub fall: Fall,
     pub satz: Option<Percent>,
+    /// Whether the company was a Kleinunternehmer on the rate date.
+    pub is_kleinunternehmer: bool,
     pub position: Position,
 }
 
@@ -67,18 +72,20 @@ pub fn vorgaenge(
     rechnung: &Rechnung,
     positionen: Vec<Position>,
     saetze: &[Satz],
-    is_kleinunternehmer: bool,
+    einstellungen: &Einstellungen,
 ) -> Vec<Vorgang> {
     let vorgang = |position: Position| {
+        let is_kleinunternehmer = einstellungen.is_kleinunternehmer(position.satz_datum);
         let fall = Fall::of(rechnung.seite(), position.steuer_kategorie, is_kleinunternehmer);
-        Vorgang { fall, satz: rate(fall, &position, saetze, rechnung.satz_datum), position }
+        Vorgang { fall, satz: rate(fall, &position, saetze), is_kleinunternehmer, position }
     };
     positionen.into_iter().map(vorgang).collect()
 }
 
 /// The rate that determines an account: that of the position; if the company owes the tax, that of the goods,
 /// else the normal rate (D31).
-fn rate(fall: Fall, position: &Position, saetze: &[Satz], day: Day) -> Option<Percent> {
+fn rate(fall: Fall, position: &Position, saetze: &[Satz]) -> Option<Percent> {
+    let day = position.satz_datum;
     if !fall.is_owed_by_us() {
         return fall.has_rate().then_some(position.mwst_satz);
     }
@@ -142,6 +149,7 @@ impl Rechnung {
         let position = |(vorgang, konto): (Vorgang, Kontierung)| Buchungsposition {
             fall: vorgang.fall,
             satz: vorgang.satz,
+            is_kleinunternehmer: vorgang.is_kleinunternehmer,
             mwst_satz: vorgang.position.mwst_satz,
             konto,
             kostenstelle: vorgang.position.kostenstelle,

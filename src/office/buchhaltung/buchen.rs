@@ -67,8 +67,7 @@ impl<'t> Buchen<'t> {
     /// Finds the accounts of an invoice; `None` after recording what is missing.
     pub fn find(&mut self, rechnung: Rechnung, hints: &mut Hints) -> Result<Option<Buchung>> {
         let positionen = sql::positionen(self.tx, rechnung.id)?;
-        let is_kleinunternehmer = self.einstellungen.kleinunternehmer;
-        let vorgaenge = belege::vorgaenge(&rechnung, positionen, &self.saetze, is_kleinunternehmer);
+        let vorgaenge = belege::vorgaenge(&rechnung, positionen, &self.saetze, &self.einstellungen);
         let ust_id = self.ust_id(&rechnung, &vorgaenge, hints);
         let own = rechnung.belegfeld();
         let settled = rechnung.settles(&vorgaenge).map(|id| sql::rechnung(self.tx, id)).transpose()?;
@@ -117,7 +116,7 @@ impl<'t> Buchen<'t> {
     }
 
     fn kontierung(&mut self, rechnung: &Rechnung, vorgang: &Vorgang) -> Option<Kontierung> {
-        let Vorgang { fall, satz, position } = vorgang;
+        let Vorgang { fall, satz, position, .. } = vorgang;
         let jahr = rechnung.beleg_datum.year();
         let Some(konto) = self.plan.find(*fall, *satz, position.artikelgruppe_id) else {
             let (feld, message) = missing_account(*fall, *satz, position.gruppe.as_deref());

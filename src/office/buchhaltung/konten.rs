@@ -153,6 +153,6 @@ pub fn missing_proposed(tx: &Tx<'_>) -> Result<Vec<KontoZeile>> {
         let (fall, konto) = (Some(fall), Some(konto * factor));
         (!is_known).then(|| KontoZeile { fall, satz, konto, ..KontoZeile::default() })
     };
-    let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
+    let is_kleinunternehmer = tenants::load(tx)?.is_kleinunternehmer(tx.today());
     Ok(proposed(plan.rahmen, is_kleinunternehmer).filter_map(zeile).collect())
 }

@@ -31,19 +31,20 @@ pub fn umsaetze(
     );
     refuse_if(count > BELEGE_MAX, Code::ZeitraumUngueltig, "bis", message)?;
     let saetze = steuersaetze::all(tx)?;
-    let is_kleinunternehmer = tenants::load(tx)?.kleinunternehmer;
+    let einstellungen = tenants::load(tx)?;
     let rechnungen = sql::rechnungen(tx, von, bis, welche)?;
     let groups = |rechnung: Rechnung| {
         // The sums of a group do not depend on accounts, so a report needs none.
         let anywhere = || Kontierung { konto: 0, bu: None, automatik: None };
         let positionen = sql::positionen(tx, rechnung.id)?;
-        let vorgaenge = vorgaenge(&rechnung, positionen, &saetze, is_kleinunternehmer);
+        let vorgaenge = vorgaenge(&rechnung, positionen, &saetze, &einstellungen);
         let gebucht = rechnung.gebucht(vorgaenge.into_iter().map(|vorgang| (vorgang, anywhere())).collect());
         let gebiet = laender::gebiet(&rechnung.kunden_staat);
         let umsatz = |gruppe: Gruppe| Umsatz {
             datum: rechnung.beleg_datum,
             fall: gruppe.fall,
             satz: gruppe.satz,
+            is_kleinunternehmer: gruppe.is_kleinunternehmer,
             gebiet,
             basis: gruppe.netto,
             steuer: gruppe.steuer,

@@ -262,7 +262,7 @@ fn payment(xml: &mut Xml, seller: &Partei) {
 }
 
 fn tax(xml: &mut Xml, gruppe: &Gruppe<Steuerkategorie>, rechnung: &Rechnung) {
-    let (reason, code) = texte::exemption(gruppe.merkmal, rechnung.steuerart);
+    let (reason, code) = texte::exemptions(gruppe.merkmal, rechnung);
     xml.number("ram:CalculatedAmount", gruppe.steuer);
     xml.text("ram:TypeCode", "VAT");
     xml.optional("ram:ExemptionReason", reason);

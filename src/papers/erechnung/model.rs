@@ -83,8 +83,6 @@ pub struct Rechnung {
     pub lieferschein: Option<String>,
     /// BT-22: further remarks.
     pub bemerkungen: Vec<String>,
-    /// How the seller is taxed: decides which exemption `E` means.
-    pub steuerart: Option<Steuerart>,
     /// Whether a position has a rate of § 24 UStG.
     pub durchschnittssatz: bool,
     /// BG-4: the seller. This is the company, but in a Gutschrift the supplier.
@@ -192,6 +190,8 @@ pub struct Position {
     pub steuer_kategorie: Steuerkategorie,
     /// BT-152: rate of the tax.
     pub mwst_satz: Percent,
+    /// How the seller was taxed on the day of the goods: decides which exemption `E` means.
+    pub steuerart: Option<Steuerart>,
     /// BT-153: name.
     pub bezeichnung: String,
     /// BT-154: description, with `langtext`.

@@ -73,6 +73,17 @@ pub fn exemption(
     }
 }
 
+/// BT-120 and BT-121 of a category: the reasons of all its lines, since it stands once in a document.
+pub fn exemptions(kategorie: Steuerkategorie, rechnung: &Rechnung) -> (Option<String>, Option<&'static str>) {
+    let lines = rechnung.positionen.iter().filter(|line| line.steuer_kategorie == kategorie);
+    let (mut reasons, mut code) = (Vec::new(), None);
+    for (reason, own) in lines.map(|line| exemption(kategorie, line.steuerart)) {
+        reasons.extend(reason.filter(|reason| !reasons.contains(reason)));
+        code = own;
+    }
+    ((!reasons.is_empty()).then(|| reasons.join("; ")), code)
+}
+
 /// BT-20 of a document with something to pay: the agreed text, then Skonto in the format of XRechnung, which
 /// receivers of ZUGFeRD know too.
 pub fn payment_terms(rechnung: &Rechnung, typ: Typ) -> Option<String> {

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::feed::followed::{Aktion, Art};
 use crate::rules::admin_event::AdminAction;
+use crate::rules::besteuerung::Besteuerungen;
 use crate::rules::choice::Choice;
 use crate::rules::datev::{Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, DayTime, Instant};
@@ -139,7 +140,7 @@ macro_rules! serialized_column {
     )+};
 }
 
-serialized_column!(Day, DayTime, u16, i64, bool, [u8; 32], Gedruckt);
+serialized_column!(Day, DayTime, u16, i64, bool, [u8; 32], Gedruckt, Besteuerungen);
 
 /// JSON stored in a column, passed on unchanged.
 pub struct StoredJson(pub Box<RawValue>);
@@ -176,18 +177,25 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     }
 }
 
-impl ToSql for Gedruckt {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let json = serde_json::to_string(self);
-        json.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
-    }
+/// Types that are stored as their JSON.
+macro_rules! json_column {
+    ($($type:ty),+ $(,)?) => {$(
+        impl ToSql for $type {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                let json = serde_json::to_string(self);
+                json.map(ToSqlOutput::from).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+            }
+        }
+
+        impl FromSql for $type {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                Json::column_result(value).map(|Json(found)| found)
+            }
+        }
+    )+};
 }
 
-impl FromSql for Gedruckt {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Json::column_result(value).map(|Json(printed)| printed)
-    }
-}
+json_column!(Gedruckt, Besteuerungen);
 
 /// Enumerations stored as text.
 macro_rules! text_column {

@@ -1,7 +1,7 @@
 //! A transaction that knows its tenant and its time.
 //!
 //! No function below takes a tenant as an argument and none reads the clock: both are here. This file binds
-//! `:tenant` in every statement, so a statement only has to name it.
+//! `:tenant` in every statement, so a statement only has to name it; likewise `:heute`, the day in Berlin.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -149,6 +149,9 @@ impl<'c> Tx<'c> {
         let mut statement = self.connection.prepare_cached(sql)?;
         if let Some(at) = statement.parameter_index(":tenant")? {
             statement.raw_bind_parameter(at, self.tenant)?;
+        }
+        if let Some(at) = statement.parameter_index(":heute")? {
+            statement.raw_bind_parameter(at, self.today())?;
         }
         for (name, value) in params {
             let at = statement.parameter_index(name)?;

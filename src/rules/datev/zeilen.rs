@@ -35,6 +35,8 @@ pub struct Buchungsposition {
     pub fall: Fall,
     /// Rate of the account; `None` if the case has no rates.
     pub satz: Option<Percent>,
+    /// Whether the company was a Kleinunternehmer on its day.
+    pub is_kleinunternehmer: bool,
     /// Rate of the position.
     pub mwst_satz: Percent,
     pub konto: Kontierung,
@@ -55,6 +57,7 @@ pub struct Kontierung {
 pub struct Gruppe {
     pub fall: Fall,
     pub satz: Option<Percent>,
+    pub is_kleinunternehmer: bool,
     mwst_satz: Percent,
     pub netto: Money,
     /// Tax as the document states it.
@@ -104,8 +107,10 @@ pub struct Zeilen {
 pub fn gruppen(beleg: &Buchungsbeleg) -> Result<Vec<Gruppe>, TooLarge> {
     let mut gruppen: Vec<Gruppe> = Vec::new();
     for position in &beleg.positionen {
-        let key = (position.fall, position.satz, position.mwst_satz);
-        match gruppen.iter_mut().find(|gruppe| (gruppe.fall, gruppe.satz, gruppe.mwst_satz) == key) {
+        let key = (position.fall, position.satz, position.is_kleinunternehmer, position.mwst_satz);
+        let key_of =
+            |gruppe: &Gruppe| (gruppe.fall, gruppe.satz, gruppe.is_kleinunternehmer, gruppe.mwst_satz);
+        match gruppen.iter_mut().find(|gruppe| key_of(gruppe) == key) {
             Some(gruppe) => gruppe.add(position)?,
             None => gruppen.push(Gruppe::of(position)),
         }
@@ -153,6 +158,7 @@ impl Gruppe {
         Gruppe {
             fall: position.fall,
             satz: position.satz,
+            is_kleinunternehmer: position.is_kleinunternehmer,
             mwst_satz: position.mwst_satz,
             netto: position.betrag,
             steuer: Money::ZERO,

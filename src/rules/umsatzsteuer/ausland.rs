@@ -165,6 +165,7 @@ mod tests {
             datum: Day::new(datum.0, datum.1, datum.2),
             fall,
             satz: None,
+            is_kleinunternehmer: false,
             gebiet: Gebiet::Eu,
             basis: Money::from_units(cents),
             steuer: Money::ZERO,

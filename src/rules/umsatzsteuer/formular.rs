@@ -146,8 +146,8 @@ struct Summe {
 /// Returns what a group contributes to the figures: its base with its tax, and the input tax. A
 /// Kleinunternehmer declares no sales of its own and deducts nothing, but owes the tax of acquisitions and §
 /// 13b (§ 19 UStG).
-pub fn beitraege(umsatz: &Umsatz, is_kleinunternehmer: bool) -> impl Iterator<Item = Beitrag> + use<> {
-    let Umsatz { satz, basis, steuer, .. } = *umsatz;
+pub fn beitraege(umsatz: &Umsatz) -> impl Iterator<Item = Beitrag> + use<> {
+    let Umsatz { satz, basis, steuer, is_kleinunternehmer, .. } = *umsatz;
     let both = zuordnung(umsatz).map(|&(fall, _, _, of_basis, wo, of_vorsteuer)| {
         let owed = satz.filter(|_| fall.is_owed_by_us()).map(|satz| share(basis, satz));
         let betrag = owed.unwrap_or(steuer);
@@ -174,17 +174,14 @@ pub fn beitraege(umsatz: &Umsatz, is_kleinunternehmer: bool) -> impl Iterator<It
 /// # Errors
 ///
 /// If a sum is too large.
-pub fn kennzahlen(
-    umsaetze: &[Umsatz],
-    is_kleinunternehmer: bool,
-) -> Result<(Vec<Kennzahl>, Vec<FallSumme>), TooLarge> {
+pub fn kennzahlen(umsaetze: &[Umsatz]) -> Result<(Vec<Kennzahl>, Vec<FallSumme>), TooLarge> {
     let mut summen: BTreeMap<u8, Summe> = BTreeMap::new();
     let mut faelle: BTreeMap<(Fall, Option<Percent>), (Money, Money)> = BTreeMap::new();
     for umsatz in umsaetze {
         let (basis, steuer) = faelle.entry((umsatz.fall, umsatz.satz)).or_default();
         *basis = basis.plus(umsatz.basis)?;
         *steuer = steuer.plus(umsatz.steuer)?;
-        for beitrag in beitraege(umsatz, is_kleinunternehmer) {
+        for beitrag in beitraege(umsatz) {
             summen.entry(beitrag.kennzahl).or_default().add(&beitrag)?;
         }
     }
@@ -249,6 +246,7 @@ mod tests {
             datum: Day::new(2026, 10, 12),
             fall,
             satz: satz.map(|hundredths| Percent::from_units(hundredths * 10_000)),
+            is_kleinunternehmer: false,
             gebiet: Gebiet::Inland,
             basis: Money::from_units(basis),
             steuer: Money::from_units(steuer),
@@ -260,7 +258,9 @@ mod tests {
     type Row = (u8, Option<(i64, i64)>, Option<(i64, i64)>);
 
     fn rows(umsaetze: &[Umsatz], is_kleinunternehmer: bool) -> Vec<Row> {
-        let (kennzahlen, _) = kennzahlen(umsaetze, is_kleinunternehmer).unwrap();
+        let umsaetze: Vec<_> =
+            umsaetze.iter().map(|umsatz| Umsatz { is_kleinunternehmer, ..*umsatz }).collect();
+        let (kennzahlen, _) = kennzahlen(&umsaetze).unwrap();
         let row = |of: Kennzahl| {
             let steuer = of.steuer.zip(of.steuer_formular);
             let differenz = steuer.map(|(steuer, formular)| formular.minus(steuer).unwrap());
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn tax_in_cents_has_a_figure_of_its_own() {
         let of = |umsatz: Umsatz| {
-            let (kennzahlen, _) = kennzahlen(&[umsatz], false).unwrap();
+            let (kennzahlen, _) = kennzahlen(&[umsatz]).unwrap();
             kennzahlen.iter().map(|of| (of.kennzahl, of.steuer_kennzahl)).collect::<Vec<_>>()
         };
         assert_eq!(of(umsatz(Fall::Erloes, Some(1600), 100, 16)), [(35, Some(36))]);
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn cases_are_summed_by_rate_and_no_figure_is_guessed_for_other_years() {
-        let (_, faelle) = kennzahlen(&october(), false).unwrap();
+        let (_, faelle) = kennzahlen(&october()).unwrap();
         let of_erloes: Vec<_> = faelle.iter().filter(|of| of.fall == Fall::Erloes).collect();
         assert_eq!(of_erloes.len(), 2);
         assert_eq!(of_erloes[0].mwst_satz, Some(Percent::whole(7)));

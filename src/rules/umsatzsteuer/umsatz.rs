@@ -13,6 +13,8 @@ pub struct Umsatz {
     pub fall: Fall,
     /// Rate in per cent; `None` if the case has no rates.
     pub satz: Option<Percent>,
+    /// Whether the company was a Kleinunternehmer on the day of the goods.
+    pub is_kleinunternehmer: bool,
     /// Place of the partner.
     pub gebiet: Gebiet,
     /// Net amount.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::model::{
     Abrechnung, AbrechnungAngelegt, AbrechnungMitPosten, AbrechnungsVorschau, NewAbrechnung, VorschauPosition,
 };
-use super::positionen::{check_sum, items};
+use super::positionen::{Positionen, check_sum, items};
 use super::rechnen::{Berechnet, Note, settlement};
 use super::sql;
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -29,8 +29,9 @@ const ZAHLUNGSFRIST: i64 = 60;
 /// POST …/vorschau: computes all rows and sums without storing anything.
 pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<AbrechnungsVorschau> {
     let berechnet = settlement(tx, new, &mut hinweise)?;
-    let (items, _) = items(&berechnet, &mut hinweise)?;
+    let Positionen { items, satz_tage, .. } = items(&berechnet, &mut hinweise)?;
     let (summen, positionen) = summed(new, &items, &mut hinweise)?;
+    hint_unknown(&berechnet, &items, &satz_tage, &mut hinweise);
     hint_late(tx, new, &berechnet, &mut hinweise);
     Ok(AbrechnungsVorschau {
         art: berechnet.art,
@@ -42,6 +43,18 @@ pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<
         annahmescheine: berechnet.notes.into_iter().map(|note| note.posten).collect(),
         hinweise,
     })
+}
+
+/// Adds the hint of the document that nobody knows how the partner is taxed (D7).
+fn hint_unknown(berechnet: &Berechnet, items: &[NewItem], satz_tage: &[Day], hints: &mut Hints) {
+    let is_unknown = |(item, tag): (&NewItem, &Day)| {
+        item.mwst_satz.is_some_and(|satz| !satz.is_zero())
+            && item.ep_netto.is_some_and(|preis| !preis.is_negative())
+            && berechnet.kunde.besteuerungen.on(*tag).is_none()
+    };
+    if items.iter().zip(satz_tage).any(is_unknown) {
+        hints.add(HintCode::BesteuerungUnbekannt, belege::besteuerung_unknown(&berechnet.kunde.name));
+    }
 }
 
 /// Sums the items and shows them as positions; refuses a negative sum unless the request allows it.
@@ -118,7 +131,7 @@ fn add(
 ) -> Result<AbrechnungAngelegt> {
     let mut berechnet = settlement(tx, new, &mut hinweise)?;
     let mut lagerbewegungen = berechnet.deliver(tx, &mut hinweise)?;
-    let (items, firsts) = items(&berechnet, &mut hinweise)?;
+    let Positionen { items, satz_tage, firsts } = items(&berechnet, &mut hinweise)?;
     summed(new, &items, &mut hinweise)?;
     hint_late(tx, new, &berechnet, &mut hinweise);
     let (art, id) = (berechnet.art, tx.new_id());
@@ -129,7 +142,7 @@ fn add(
         sql::insert(tx, &neu, berechnet.notes.iter().zip(&firsts).map(kept))
     };
     let mut of_document = Hints::default();
-    let (beleg, moved) = belege::bill(tx, &beleg, store, &mut of_document)?;
+    let (beleg, moved) = belege::bill(tx, &beleg, &satz_tage, store, &mut of_document)?;
     // The paid weight differs from the weighed one by design, so this hint is dropped.
     hinweise.extend(of_document.without(HintCode::GewichtWiderspruch).without_fields());
     lagerbewegungen.extend(moved);

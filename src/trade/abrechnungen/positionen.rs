@@ -20,9 +20,19 @@ use crate::trade::belege::NewItem;
 /// Maximum number of items per document (D18).
 const POSITIONEN_MAX: usize = 1_000;
 
-/// Returns the items of the document, and for each receipt the number of its first item.
-pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, Vec<i64>)> {
-    let (mut items, mut firsts) = (Vec::new(), Vec::new());
+/// The items of a document.
+#[derive(Default)]
+pub struct Positionen {
+    pub items: Vec<NewItem>,
+    /// The rate date of each.
+    pub satz_tage: Vec<Day>,
+    /// For each receipt the number of its first item.
+    pub firsts: Vec<i64>,
+}
+
+/// Returns the items of the document.
+pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<Positionen> {
+    let Positionen { mut items, mut satz_tage, mut firsts } = Positionen::default();
     for (at, note) in berechnet.notes.iter().enumerate() {
         firsts.push(items.len() as i64 + 1);
         match berechnet.art {
@@ -30,19 +40,23 @@ pub fn items(berechnet: &Berechnet, hints: &mut Hints) -> Result<(Vec<NewItem>, 
             Abrechnungsart::Abschlag => items.push(note.advance()),
             Abrechnungsart::Nachverguetung => items.push(note.supplement()),
         }
+        satz_tage.resize(items.len(), note.tag);
         let message = format_args!(
             "Die Abrechnung hätte mehr als {POSITIONEN_MAX} Positionen; so viele Annahmescheine passen: {at}."
         );
         refuse_if(items.len() > POSITIONEN_MAX, Code::ZuVielePositionen, "annahmeschein_ids", message)?;
     }
     if berechnet.art == Abrechnungsart::End {
-        items.extend(deducted(&berechnet.notes)?);
+        for (item, tag) in deducted(&berechnet.notes)? {
+            items.push(item);
+            satz_tage.push(tag);
+        }
         let what =
             format_args!("Mit den Abschlägen hätte die Abrechnung mehr als {POSITIONEN_MAX} Positionen.");
         let message = (what, "Bitte weniger Annahmescheine.");
         refuse_if(items.len() > POSITIONEN_MAX, Code::ZuVielePositionen, "annahmeschein_ids", message)?;
     }
-    Ok((items, firsts))
+    Ok(Positionen { items, satz_tage, firsts })
 }
 
 /// Adds all items of a receipt: the paid goods, delivered goods that are not paid, and costs.
@@ -202,22 +216,24 @@ const CENT: i64 = 10_000;
 /// An advance and a tax rate: each pair is deducted as one item.
 type Abzug<'a> = (Day, &'a str, Uuid, Percent, Steuerkategorie);
 
-/// Returns the items that deduct advances.
-fn deducted(notes: &[Note]) -> Result<Vec<NewItem>> {
-    let mut sums: BTreeMap<Abzug<'_>, Money> = BTreeMap::new();
-    for abschlag in notes.iter().flat_map(|note| &note.abschlaege) {
+/// Returns the items that deduct advances, each with the last day of the goods that they were paid on.
+fn deducted(notes: &[Note]) -> Result<Vec<(NewItem, Day)>> {
+    let mut sums: BTreeMap<Abzug<'_>, (Money, Day)> = BTreeMap::new();
+    for (note, abschlag) in
+        notes.iter().flat_map(|note| note.abschlaege.iter().map(move |abschlag| (note, abschlag)))
+    {
         let Abschlag { beleg_id, beleg_nummer, beleg_datum, betrag, mwst_satz, steuer_kategorie } = abschlag;
         let abzug = (*beleg_datum, beleg_nummer.as_str(), *beleg_id, *mwst_satz, *steuer_kategorie);
-        let sum = sums.entry(abzug).or_default();
-        *sum = sum.plus(*betrag)?;
+        let (sum, last) = sums.entry(abzug).or_insert((Money::ZERO, note.tag));
+        (*sum, *last) = (sum.plus(*betrag)?, note.tag.max(*last));
     }
-    let item = |((datum, nummer, beleg, satz, kategorie), sum): (Abzug<'_>, Money)| NewItem {
+    let item = |(datum, nummer, beleg, satz, kategorie): Abzug<'_>, sum: Money| NewItem {
         bezeichnung: Some(format!("abzüglich Abschlag {nummer} vom {}", datum.german())),
         bezeichnung2: Some(format!("netto {}, USt {}", german(sum, 2), german(share(sum, satz), 2))),
         bezug_beleg_id: Some(beleg),
         ..amount(-sum, satz, kategorie)
     };
-    Ok(sums.into_iter().map(item).collect())
+    Ok(sums.into_iter().map(|(abzug, (sum, last))| (item(abzug, sum), last)).collect())
 }
 
 /// Refuses a negative sum unless the request allows it (D29i).

@@ -63,7 +63,7 @@ pub fn settlement(tx: &Tx<'_>, new: &NewAbrechnung, hints: &mut Hints) -> Result
     let (kunde, scheine) = scheine::notes(tx, new, art)?;
     check_one_article(new, &scheine)?;
     let notes = match art {
-        Abrechnungsart::Nachverguetung => supplements(tx, new, scheine)?,
+        Abrechnungsart::Nachverguetung => supplements(tx, new, &kunde, scheine, hints)?,
         Abrechnungsart::End | Abrechnungsart::Abschlag => settled(tx, new, art, &kunde, scheine, hints)?,
     };
     Ok(Berechnet { art, kunde, notes })
@@ -108,10 +108,17 @@ fn check_one_article(new: &NewAbrechnung, scheine: &[Annahmeschein]) -> Checked<
     refuse_if(is_mixed && new.rest_preis_je_t.is_some(), Code::FeldWiderspruch, "rest_preis_je_t", message)
 }
 
-/// Computes a supplement, positive or negative, for settled receipts, at the tax rate of their day.
-fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) -> Result<Vec<Note>> {
+/// Computes a supplement, positive or negative, for settled receipts, at the tax of their day.
+fn supplements(
+    tx: &Tx<'_>,
+    new: &NewAbrechnung,
+    kunde: &Kunde,
+    scheine: Vec<Annahmeschein>,
+    hints: &mut Hints,
+) -> Result<Vec<Note>> {
     let zuschlag = new.zuschlag_je_t.unwrap_or_default();
-    let supplement = |schein: Annahmeschein| {
+    let mut supplement = |schein: Annahmeschein| {
+        let tag = day_of(tx, &schein);
         let gone = || Failure::Broken(format!("the settlement of {} is gone", schein.belegnummer));
         let Abgerechnet { posten, netto_kg, beleg } = sql::settled(tx, &schein)?.ok_or_else(gone)?;
         let betrag = net_amount(netto_kg, zuschlag)?;
@@ -123,9 +130,24 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
             preis_je_t: zuschlag,
             ware: betrag,
         };
-        let posten = AbrechnungsPosten { teile: vec![teil], betrag, abschlaege: Money::ZERO, ..posten };
+        let (mwst_satz, steuer_kategorie) =
+            belege::tax_of_delivery(tx, kunde, posten.artikel_id, tag, hints)?;
+        let settled = (posten.mwst_satz, posten.steuer_kategorie);
+        if settled != (mwst_satz, steuer_kategorie) {
+            let what = format!("mit {} % abgerechnet", posten.mwst_satz);
+            hint_changed(&schein, &what, mwst_satz, "Bitte erst die Endabrechnung korrigieren.", hints);
+        }
+        let teile = vec![teil];
+        let posten = AbrechnungsPosten {
+            teile,
+            betrag,
+            abschlaege: Money::ZERO,
+            mwst_satz,
+            steuer_kategorie,
+            ..posten
+        };
         Ok(Note {
-            tag: day_of(tx, &schein),
+            tag,
             schein,
             posten,
             brutto_ins_lager: false,
@@ -134,7 +156,16 @@ fn supplements(tx: &Tx<'_>, new: &NewAbrechnung, scheine: Vec<Annahmeschein>) ->
             abschlaege: Vec::new(),
         })
     };
-    scheine.into_iter().map(supplement).collect()
+    scheine.into_iter().map(&mut supplement).collect()
+}
+
+/// Adds a hint that the Besteuerung of a receipt's day is another than an earlier document had it (D29i).
+fn hint_changed(schein: &Annahmeschein, was: &str, satz: Percent, advice: &str, hints: &mut Hints) {
+    let message = format!(
+        "{} ist {was}; nach der Besteuerung am Tag der Lieferung gelten {satz} %. {advice}",
+        schein.belegnummer
+    );
+    hints.add(HintCode::SteuerartGewechselt, message);
 }
 
 fn settled(
@@ -287,7 +318,7 @@ fn note(
     };
     match kontrakte.art {
         Abrechnungsart::Abschlag => note.into_advance(new),
-        _ => note.less_advances(),
+        _ => note.less_advances(hints),
     }
 }
 
@@ -441,8 +472,19 @@ impl Note {
     }
 
     /// Deducts the advances from a final settlement.
-    fn less_advances(mut self) -> Result<Note> {
+    fn less_advances(mut self, hints: &mut Hints) -> Result<Note> {
+        let own = (self.posten.mwst_satz, self.posten.steuer_kategorie);
         for abschlag in &self.abschlaege {
+            if (abschlag.mwst_satz, abschlag.steuer_kategorie) != own {
+                let what = format!("mit {} % angezahlt ({})", abschlag.mwst_satz, abschlag.beleg_nummer);
+                hint_changed(
+                    &self.schein,
+                    &what,
+                    own.0,
+                    "Der Abschlag wird mit seinem Satz abgezogen.",
+                    hints,
+                );
+            }
             self.posten.abschlaege = self.posten.abschlaege.plus(abschlag.betrag)?;
         }
         Ok(self)

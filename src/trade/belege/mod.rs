@@ -28,6 +28,7 @@ mod out;
 mod sql;
 
 pub use checks::CHECKS;
+pub use create::steuerausweis::unknown as besteuerung_unknown;
 pub use create::wareneingang::{Geliefert, bill, delivered, is_live, receive, tax_of_delivery};
 pub use eingabe::{Auswahl, NewBeleg, NewItem};
 pub use fluss::{Flow, Step, flows, is_left, left_for};

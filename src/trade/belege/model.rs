@@ -236,6 +236,9 @@ record! {
         /// Whether the request sent the rate.
         #[serde(skip)]
         satz_gesendet: bool = fixed,
+        /// The day whose rates and Besteuerung hold (D7).
+        #[serde(skip)]
+        satz_datum: Day = fixed,
         /// Whether the price is 0 because nobody knew one (D6).
         #[serde(skip)]
         preis_fehlt: bool = fixed,

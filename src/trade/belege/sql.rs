@@ -256,6 +256,7 @@ record! {
         mwst_satz: Percent,
         steuer_kategorie: Steuerkategorie,
         satz_gesendet: bool,
+        satz_datum: Day,
         gesamtpreis: Money,
         kontrakt_id: Option<Uuid>,
         kontrakt_position_id: Option<Uuid>,
@@ -367,10 +368,13 @@ pub fn invoices_of(tx: &Tx<'_>, delivery: Uuid) -> Result<BTreeMap<Uuid, BTreeSe
 }
 
 pub fn set_rate(tx: &WriteTx<'_>, position: &BelegPosition) -> Result<()> {
-    let statement = "update beleg_position set mwst_satz = :satz
+    let statement =
+        "update beleg_position set mwst_satz = :satz, steuer_kategorie = :kategorie, satz_datum = :datum
         where tenant_id = :tenant and beleg_id = :beleg and position = :position";
     let params = named_params! {
         ":satz": position.mwst_satz,
+        ":kategorie": position.steuer_kategorie,
+        ":datum": position.satz_datum,
         ":beleg": position.beleg_id,
         ":position": position.position,
     };

@@ -2,6 +2,7 @@
 //! the contract and the receipts.
 
 mod beispiele;
+mod besteuerung;
 mod ernte;
 mod kontrakt;
 mod lieferung;

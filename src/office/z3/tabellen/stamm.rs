@@ -21,7 +21,11 @@ pub const PARTNER: Tabelle = Tabelle {
         text("Ist_Kunde", "iif(k.ist_kunde, 'ja', 'nein')"),
         text("Ist_Lieferant", "iif(k.ist_lieferant, 'ja', 'nein')"),
         text("Ist_Spediteur", "iif(k.ist_spediteur, 'ja', 'nein')"),
-        text("Steuerart", "k.steuerart"),
+        text(
+            "Besteuerungen",
+            "(select group_concat(coalesce(e.value ->> 'steuerart', 'nicht bekannt')
+            || coalesce(' ab ' || (e.value ->> 'ab'), ''), ', ') from json_each(k.besteuerungen) e)",
+        ),
         text("USt_ID", "k.ust_id"),
         text("Steuernummer", "k.steuernummer"),
         text("Betriebsnummer", "k.betriebsnummer"),

@@ -20,7 +20,7 @@ use crate::master::biozertifikate;
 use crate::master::tenants::Lagerbuchung;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, keep_refused};
-use crate::rules::day::DayTime;
+use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::{Code, HintCode, Hints, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
@@ -83,6 +83,7 @@ struct Amounts {
     rabatt_prozent: Percent,
     gesamtpreis: Money,
     steuer: steuer::Steuer,
+    satz_datum: Day,
     /// Tax of the position that it goes on with, where it was asked anew.
     steuer_davor: Option<(Percent, Steuerkategorie)>,
 }
@@ -192,6 +193,7 @@ impl Resolver<'_, '_> {
         let gesamtpreis = line_total(menge, ep_netto, rabatt_prozent)?;
         let back = taken.as_ref().filter(|taken| taken.takes_back).map(|taken| &taken.line);
         let steuer = steuer::of_item(self.tx, self.context, item, artikel, back, self.hints)?;
+        let satz_datum = back.map_or(self.context.beleg.satz_datum(), |line| line.satz_datum);
         let steuer_davor = taken.and_then(|taken| taken.tax_asked_anew(item));
         Ok(Amounts {
             menge,
@@ -202,6 +204,7 @@ impl Resolver<'_, '_> {
             rabatt_prozent,
             gesamtpreis,
             steuer,
+            satz_datum,
             steuer_davor,
         })
     }
@@ -240,6 +243,7 @@ impl Resolver<'_, '_> {
             artikel_name: artikel.map(|artikel| artikel.bezeichnung.clone()),
             satz_gesendet: item.mwst_satz.is_some()
                 || item.steuer_kategorie.is_some_and(|sent| sent.fits(Percent::ZERO)),
+            satz_datum: amounts.satz_datum,
             lager_menge: amounts.lager_menge,
             preis_des_artikels: amounts.preis_des_artikels,
             preis_fehlt: amounts.preis_fehlt,

@@ -71,18 +71,22 @@ pub fn add(
     source: Source,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
-    add_with(tx, new, source, |_| Ok(()), hints)
+    add_with(tx, new, (source, &[]), |_| Ok(()), hints)
 }
 
-/// Creates and books a document; `with` stores what belongs to it before it becomes final.
+/// Creates and books a document; `with` stores what belongs to it before it becomes final. `satz_tage` are the rate dates of its
+/// positions where they are not that of the document.
 pub fn add_with(
     tx: &WriteTx<'_>,
     new: &NewBeleg,
-    source: Source,
+    (source, satz_tage): (Source, &[Day]),
     with: impl FnOnce(&Beleg) -> Result<()>,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
     let Prepared { kunde, einstellungen, mut beleg, mut positions } = prepare(tx, new, source, hints)?;
+    for (position, tag) in positions.iter_mut().zip(satz_tage) {
+        position.satz_datum = *tag;
+    }
     let (typ, datum) = (beleg.beleg_typ, beleg.datum());
     // Only a repeat with the same external_ref is ever compared with the request.
     let digest = || request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id));

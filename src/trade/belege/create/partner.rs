@@ -3,6 +3,7 @@
 use crate::master::kunden::Kunde;
 use crate::master::laender;
 use crate::platform::failure::Result;
+use crate::rules::day::Day;
 use crate::rules::document::Lagerrolle;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
 use crate::rules::fixed::sums;
@@ -71,7 +72,8 @@ pub fn with_terms(beleg: Beleg, kunde: &Kunde) -> Beleg {
     }
 }
 
-pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
+/// Returns what of a partner decides his tax for goods of a day.
+pub fn steuerpartner(kunde: &Kunde, day: Day) -> Steuerpartner {
     let country = kunde.ust_id.as_deref().and_then(country_of_eu_ust_id);
     let gebiet = match laender::gebiet(&kunde.staat) {
         // Northern Ireland counts as EU for goods.
@@ -79,5 +81,5 @@ pub fn steuerpartner(kunde: &Kunde) -> Steuerpartner {
         gebiet => gebiet,
     };
     let fremde_ust_id = country.is_some_and(|country| country != "DE");
-    Steuerpartner { steuerart: kunde.steuerart, gebiet, fremde_ust_id }
+    Steuerpartner { steuerart: kunde.besteuerungen.on(day), gebiet, fremde_ust_id }
 }

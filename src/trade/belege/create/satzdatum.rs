@@ -4,32 +4,30 @@
 use std::collections::BTreeMap;
 
 use super::header::Context;
-use super::steuer;
+use super::steuer::{self, Steuer};
 use crate::master::kunden::Kunde;
 use crate::master::tenants::Einstellungen;
 use crate::master::{artikel, steuersaetze};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
+use crate::rules::day::Day;
 use crate::rules::document::BelegStatus;
 use crate::rules::error::{HintCode, Hints};
-use crate::rules::fixed::{Percent, Quantity};
+use crate::rules::fixed::Quantity;
 use crate::trade::belege::eingabe::NewItem;
 use crate::trade::belege::model::{Beleg, BelegPosition, Source};
 use crate::trade::belege::sql::{self, Lieferung};
 
-/// Whether the rate of a position was derived and depends on its delivery, because the document states no day
-/// itself.
+/// Whether the rate date of a position is that of its delivery, because the document states no day itself.
 fn depends_on_delivery(beleg: &Beleg, position: &BelegPosition) -> bool {
     beleg.beleg_typ.ist_rechnung()
         && beleg.lieferdatum.or(beleg.leistung_bis).is_none()
-        && !position.satz_gesendet
-        && !position.mwst_satz.is_zero()
         && position.artikel_id.is_some()
         && !position.menge.is_negative()
 }
 
-/// Sets the derived rates of an invoice, whose items were just stored and paired, to those of its delivery
-/// days; returns whether one changed.
+/// Sets the rate dates of an invoice, whose items were just stored and paired, to its delivery days, and its derived rates to theirs;
+/// returns whether a rate changed.
 pub fn follow_deliveries(
     tx: &WriteTx<'_>,
     beleg: &Beleg,
@@ -49,38 +47,45 @@ pub fn follow_deliveries(
     let mut follows = false;
     for position in &mut depending {
         let mut own = Hints::default();
-        if let Some(satz) = delivered_rate(tx, &context, lieferungen, position, &mut own)? {
-            position.mwst_satz = satz;
+        if let Some((datum, steuer)) = delivered_tax(tx, &context, lieferungen, position, &mut own)? {
+            position.satz_datum = datum;
+            if !position.satz_gesendet {
+                follows |= steuer.satz != position.mwst_satz;
+                (position.mwst_satz, position.steuer_kategorie) = (steuer.satz, steuer.kategorie);
+            }
             sql::set_rate(tx, position)?;
-            follows = true;
         }
         hints.extend(own.below(&Source::Items.path(position.position)));
     }
     Ok(follows)
 }
 
-/// Returns the rate of a position's deliveries if it differs from the position's own. If they have different
-/// rates, or only part of it was delivered, it keeps its own, with a hint.
-fn delivered_rate(
+/// Returns the last day of a position's deliveries and the tax of that day. If they have different taxes, or only part of it was
+/// delivered, it keeps its own day, with a hint where that is another tax.
+fn delivered_tax(
     tx: &Tx<'_>,
     context: &Context<'_>,
     lieferungen: &[Lieferung],
     position: &BelegPosition,
     hints: &mut Hints,
-) -> Result<Option<Percent>> {
+) -> Result<Option<(Day, Steuer)>> {
     let Some(artikel_id) = position.artikel_id else { return Ok(None) };
     let artikel = artikel::must_have(tx, artikel_id)?;
-    let (mut met, mut others, mut numbers) = (Quantity::ZERO, Vec::new(), Vec::new());
+    let (mut met, mut taxes, mut numbers) = (Quantity::ZERO, Vec::new(), Vec::new());
     let is_own = |lieferung: &&Lieferung| lieferung.position == position.position && lieferung.is_certain;
     for lieferung in lieferungen.iter().filter(is_own) {
-        let satz = steuer::on_day(tx, context, &artikel, lieferung.datum)?;
-        others.push(satz.filter(|satz| *satz != position.mwst_satz));
+        let (item, mut unsaid) = (NewItem::default(), Hints::default());
+        let of_day = (lieferung.datum, &mut unsaid);
+        taxes.push((lieferung.datum, steuer::on_day(tx, context, &item, Some(&artikel), None, of_day)?));
         numbers.push(lieferung.beleg_nummer.as_str());
         met = met.plus(lieferung.menge)?;
     }
-    let Some(other) = others.iter().flatten().next() else { return Ok(None) };
-    if others.iter().all(|satz| satz.as_ref() == Some(other)) && Some(met) == position.lager_menge {
-        return Ok(Some(*other));
+    let Some((last, steuer)) = taxes.iter().copied().max_by_key(|(datum, _)| *datum) else { return Ok(None) };
+    if taxes.iter().all(|(_, one)| *one == steuer) && Some(met) == position.lager_menge {
+        return Ok(Some((last, steuer)));
+    }
+    if position.satz_gesendet || taxes.iter().all(|(_, one)| one.satz == position.mwst_satz) {
+        return Ok(None);
     }
     numbers.dedup();
     let message = format!(
@@ -133,10 +138,10 @@ pub fn hint_kept_rates(
         let tax = steuer::of_item(tx, &context, &NewItem::default(), artikel.as_deref(), None, &mut unsaid)?;
         let asked = BelegPosition { mwst_satz: tax.satz, ..position.clone() };
         let delivered = match depends_on_delivery(beleg, &asked) {
-            true => delivered_rate(tx, &context, &lieferungen, &asked, &mut unsaid)?,
+            true => delivered_tax(tx, &context, &lieferungen, &asked, &mut unsaid)?,
             false => None,
         };
-        if delivered.unwrap_or(tax.satz) != position.mwst_satz {
+        if delivered.map_or(tax, |(_, tax)| tax).satz != position.mwst_satz {
             let message = "Die Steuersätze bleiben, obwohl nach der Änderung andere gälten. Zum \
                 Neuberechnen bitte items mitsenden.";
             hints.add(HintCode::SaetzeUnveraendert, message);
@@ -166,8 +171,10 @@ pub fn hint_invoices_keep_rates(
         let mut doubts = Hints::default();
         let mut differs = false;
         for position in sql::positions(tx, id)?.iter().filter(|position| met.contains(&position.position)) {
-            differs |= depends_on_delivery(&invoice, position)
-                && delivered_rate(tx, &context, &lieferungen, position, &mut doubts)?.is_some();
+            if !position.satz_gesendet && depends_on_delivery(&invoice, position) {
+                let delivered = delivered_tax(tx, &context, &lieferungen, position, &mut doubts)?;
+                differs |= delivered.is_some_and(|(_, tax)| tax.satz != position.mwst_satz);
+            }
         }
         if differs || doubts.iter().next().is_some() {
             let advice = match invoice.status {

@@ -32,14 +32,26 @@ pub fn of_item(
     taken_back: Option<&NamedPosition>,
     hints: &mut Hints,
 ) -> Result<Steuer> {
+    on_day(tx, context, item, artikel, taken_back, (context.beleg.satz_datum(), hints))
+}
+
+/// Returns the tax of an item on another day than the document's.
+pub fn on_day(
+    tx: &Tx<'_>,
+    context: &Context<'_>,
+    item: &NewItem,
+    artikel: Option<&Artikel>,
+    taken_back: Option<&NamedPosition>,
+    (day, hints): (Day, &mut Hints),
+) -> Result<Steuer> {
     let fits = |line: &&NamedPosition| item.steuer_kategorie.is_none_or(|sent| sent == line.steuer_kategorie);
     if let Some(line) = taken_back.filter(fits).filter(|_| item.mwst_satz.is_none()) {
         return Ok(Steuer { satz: line.mwst_satz, kategorie: line.steuer_kategorie });
     }
-    if context.einstellungen.kleinunternehmer && context.beleg.beleg_typ.seite() == Seite::Verkauf {
+    if context.einstellungen.is_kleinunternehmer(day) && context.beleg.beleg_typ.seite() == Seite::Verkauf {
         return Ok(of_kleinunternehmer(item, hints));
     }
-    let mut found = Finder { tx, context, day: context.beleg.satz_datum(), hints };
+    let mut found = Finder { tx, context, day, hints };
     let (satz, reason) = match (item.mwst_satz, item.steuer_kategorie) {
         (Some(sent), _) => (sent, None),
         (None, Some(kategorie)) if kategorie.fits(Percent::ZERO) => (Percent::ZERO, None),
@@ -51,13 +63,6 @@ pub fn of_item(
         true => Ok(Steuer { satz, kategorie }),
         false => Err(does_not_fit(kategorie, satz).into()),
     }
-}
-
-/// Returns the derived rate of an article on another day than the document's; `None` if no tax is due.
-pub fn on_day(tx: &Tx<'_>, context: &Context<'_>, artikel: &Artikel, day: Day) -> Result<Option<Percent>> {
-    let mut finder = Finder { tx, context, day, hints: &mut Hints::default() };
-    let (satz, reason) = finder.derived(Some(artikel))?;
-    Ok((reason.is_none() && !satz.is_zero()).then_some(satz))
 }
 
 /// Returns the tax of a Kleinunternehmer, who shows no tax on sales, whatever was sent (UStG § 19, D26).
@@ -103,7 +108,7 @@ impl Finder<'_, '_> {
     /// category if the partner decides.
     fn derived(&mut self, artikel: Option<&Artikel>) -> Result<(Percent, Option<Steuerkategorie>)> {
         let Context { beleg, kunde, einstellungen, saetze, .. } = self.context;
-        let partner = super::partner::steuerpartner(kunde);
+        let partner = super::partner::steuerpartner(kunde, self.day);
         match partner_rule(beleg.beleg_typ, partner, einstellungen.steuer_ausland_automatik) {
             Partnerregel::Null(hint) => {
                 self.tax_hint(hint);

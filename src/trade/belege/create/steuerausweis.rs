@@ -25,11 +25,15 @@ pub fn hint_doubtful(
     }
     let is_gutschrift = beleg.is_written_for_supplier();
     let saetze = steuersaetze::all(tx)?;
+    hint_unknown(kunde, is_gutschrift, positions, hints);
     for position in positions {
         let satz = position.mwst_satz;
+        // What takes tax back shows none.
+        let takes_back = position.gesamtpreis.is_negative();
         let abroad = doubt_abroad(beleg.beleg_typ.seite(), position.steuer_kategorie, kunde);
-        let why = match kunde.steuerart {
+        let why = match kunde.besteuerungen.on(position.satz_datum) {
             _ if let Some(why) = abroad => why,
+            _ if takes_back => continue,
             Some(Steuerart::Kleinunternehmer) if is_gutschrift && !satz.is_zero() => {
                 "der Lieferant ist Kleinunternehmer und weist keine Steuer aus"
             }
@@ -75,4 +79,24 @@ fn doubt_abroad(seite: Seite, kategorie: Steuerkategorie, kunde: &Kunde) -> Opti
         }
         _ => None,
     }
+}
+
+/// Adds a hint if a Gutschrift shows tax although nobody knows whether the supplier may show it.
+fn hint_unknown(kunde: &Kunde, is_gutschrift: bool, positions: &[BelegPosition], hints: &mut Hints) {
+    let is_unknown = |position: &BelegPosition| {
+        !position.mwst_satz.is_zero()
+            && !position.gesamtpreis.is_negative()
+            && kunde.besteuerungen.on(position.satz_datum).is_none()
+    };
+    if is_gutschrift && positions.iter().any(is_unknown) {
+        hints.add(HintCode::BesteuerungUnbekannt, unknown(&kunde.name));
+    }
+}
+
+/// The message that the Besteuerung of a supplier is not known.
+pub fn unknown(name: &str) -> String {
+    format!(
+        "Wie {name} besteuert wird, ist nicht bekannt; weist die Gutschrift zu viel Steuer aus, schuldet er sie (§ 14c UStG). \
+         Bitte die Besteuerung eintragen, auch „regel“."
+    )
 }

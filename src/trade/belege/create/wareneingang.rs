@@ -86,14 +86,16 @@ pub fn tax_of_delivery(
     Ok((tax.satz, tax.kategorie))
 }
 
-/// Creates a Gutschrift to a supplier; `with` stores what it settles before it becomes final.
+/// Creates a Gutschrift to a supplier; `with` stores what it settles before it becomes final. `satz_tage` are the rate dates of its
+/// items.
 pub fn bill(
     tx: &WriteTx<'_>,
     new: &NewBeleg,
+    satz_tage: &[Day],
     with: impl FnOnce(&Beleg) -> Result<()>,
     hints: &mut Hints,
 ) -> Result<(Beleg, Vec<Bewegung>)> {
-    create::add_with(tx, new, Source::Items, with, hints)
+    create::add_with(tx, new, (Source::Items, satz_tage), with, hints)
 }
 
 pub fn is_live(tx: &Tx<'_>, beleg: Uuid) -> Result<bool> {

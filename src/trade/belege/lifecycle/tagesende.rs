@@ -18,8 +18,12 @@ use crate::trade::belege::sql;
 const DOCUMENTS_PER_CALL_MAX: i64 = 100;
 
 /// Hints that keep a Gutschrift open (D4).
-const DOUBTS: [HintCode; 3] =
-    [HintCode::SteuerausweisPruefen, HintCode::GutschriftNichtVereinbart, HintCode::ErechnungUnvollstaendig];
+const DOUBTS: [HintCode; 4] = [
+    HintCode::SteuerausweisPruefen,
+    HintCode::BesteuerungUnbekannt,
+    HintCode::GutschriftNichtVereinbart,
+    HintCode::ErechnungUnvollstaendig,
+];
 
 /// Refusals that leave only this document open (D25, D26); they occur before anything of it is stored.
 const STAYS_OPEN: [Code; 2] = [Code::ErechnungUnvollstaendig, Code::TextZuLang];

@@ -42,6 +42,7 @@ fn beleg(dice: &mut Dice, with_centres: bool) -> Buchungsbeleg {
         let konto = 8_300 + dice.below(5) as i64;
         let automatik = Automatik { art: Funktionsart::Umsatzsteuer, satz: Some(satz) };
         Buchungsposition {
+            is_kleinunternehmer: false,
             fall,
             satz: Some(satz),
             mwst_satz: satz,

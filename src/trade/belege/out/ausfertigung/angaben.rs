@@ -22,9 +22,6 @@ use crate::trade::belege::sql::{self, Lieferung};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Angaben {
-    /// Tax status of the seller.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub steuerart: Option<Steuerart>,
     /// Day of the delivery: lieferdatum, else that of the paired delivery, else of the weighing; for an
     /// invoice with none of these and no period, its own date.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,6 +54,9 @@ pub struct Angaben {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ware {
+    /// Tax status of the seller on the rate date.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steuerart: Option<Steuerart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artikelnummer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ impl Angaben {
         tx: &Tx<'_>,
         beleg: &Beleg,
         positionen: &[BelegPosition],
-        steuerart: Option<Steuerart>,
+        seller: impl Fn(Day) -> Option<Steuerart>,
     ) -> Result<Angaben> {
         let lieferungen = match beleg.beleg_typ.ist_rechnung() {
             true => sql::certain_deliveries(tx, beleg.id)?,
@@ -116,7 +116,8 @@ impl Angaben {
         let mut waren = Vec::with_capacity(positionen.len());
         for position in positionen {
             let own: Vec<_> = lieferungen.iter().filter(|one| one.position == position.position).collect();
-            waren.push(Ware::of(tx, beleg, position, &own, &mut weighed_on)?);
+            let ware = Ware::of(tx, beleg, position, &own, &mut weighed_on)?;
+            waren.push(Ware { steuerart: seller(position.satz_datum), ..ware });
         }
         let delivered = lieferungen.iter().map(|lieferung| lieferung.datum).max();
         let known = beleg.lieferdatum.map(|day| day.0).or(delivered).or(weighed_on);
@@ -130,13 +131,12 @@ impl Angaben {
             _ => None,
         };
         Ok(Angaben {
-            steuerart,
             lieferdatum,
             lieferdatum_angenommen,
             lieferscheine: distinct(lieferungen.iter().map(named)),
             berichtigt: bezug::berichtigt(tx, beleg, positionen)?,
             vorausgegangen: bezug::vorausgegangen(tx, beleg, positionen)?,
-            durchschnittssaetze: durchschnittssaetze(tx, steuerart, positionen)?,
+            durchschnittssaetze: durchschnittssaetze(tx, &waren, positionen)?,
             kontrakt,
             positionen: waren,
             abrechnung: abrechnung::notes(tx, beleg.id)?,
@@ -162,16 +162,11 @@ impl Angaben {
 
 /// Returns the flat rates, of any date, among the rates of a flat-rate farmer, who may sell at other rates,
 /// too (§ 24 UStG).
-fn durchschnittssaetze(
-    tx: &Tx<'_>,
-    steuerart: Option<Steuerart>,
-    positionen: &[BelegPosition],
-) -> Result<Vec<Percent>> {
-    if steuerart != Some(Steuerart::Pauschal24) {
-        return Ok(Vec::new());
-    }
+fn durchschnittssaetze(tx: &Tx<'_>, waren: &[Ware], positionen: &[BelegPosition]) -> Result<Vec<Percent>> {
     let saetze = steuersaetze::all(tx)?;
-    let rates = positionen.iter().map(|position| position.mwst_satz);
+    let of_farmer = |ware: &Ware| ware.steuerart == Some(Steuerart::Pauschal24);
+    let rates =
+        positionen.iter().zip(waren).filter(|(_, ware)| of_farmer(ware)).map(|(line, _)| line.mwst_satz);
     Ok(distinct(rates.filter(|satz| is_flat_rate(&saetze, *satz))))
 }
 
@@ -194,6 +189,7 @@ impl Ware {
         }
         let kontrakt = position.kontrakt_id.map(|id| kontrakte::number(tx, id)).transpose()?.flatten();
         Ok(Ware {
+            steuerart: None,
             chargen: partien(tx, beleg, position, artikel.as_deref())?,
             artikelnummer: artikel.as_ref().map(|artikel| artikel.artikelnummer.clone()),
             artikel: artikel.as_ref().map(|artikel| artikel.bezeichnung.clone()),

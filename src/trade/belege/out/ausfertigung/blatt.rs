@@ -204,16 +204,24 @@ fn summen(vorlage: &Vorlage<'_>) -> Result<Summen> {
 
 /// Returns the reason for a group's tax in a few words.
 fn grund(vorlage: &Vorlage<'_>, kategorie: Steuerkategorie, satz: Percent) -> Option<&'static str> {
-    let steuerart = vorlage.angaben.steuerart;
+    let of_group = |line: &&(&BelegPosition, &super::angaben::Ware)| {
+        (line.0.steuer_kategorie, line.0.mwst_satz) == (kategorie, satz)
+    };
+    let lines: Vec<_> = worte::paired(vorlage).collect();
+    let is_small = |line: &(&BelegPosition, &super::angaben::Ware)| {
+        line.1.steuerart == Some(Steuerart::Kleinunternehmer)
+    };
+    let smalls = lines.iter().filter(of_group).filter(|line| is_small(line)).count();
     match kategorie {
         Steuerkategorie::Steuerpflichtig => {
             let is_flat = vorlage.angaben.durchschnittssaetze.contains(&satz);
             is_flat.then_some("Durchschnittssatz nach § 24 UStG")
         }
         Steuerkategorie::Nullsatz => Some("Nullsteuersatz"),
-        Steuerkategorie::Steuerfrei if steuerart == Some(Steuerart::Kleinunternehmer) => {
+        Steuerkategorie::Steuerfrei if smalls == lines.iter().filter(of_group).count() => {
             Some("Kleinunternehmer, § 19 UStG")
         }
+        Steuerkategorie::Steuerfrei if smalls > 0 => Some("steuerfrei, zum Teil Kleinunternehmer, § 19 UStG"),
         Steuerkategorie::Steuerfrei => Some("steuerfrei"),
         Steuerkategorie::Steuerschuldumkehr => Some("Steuerschuldnerschaft des Leistungsempfängers"),
         Steuerkategorie::IgLieferung => Some("innergemeinschaftliche Lieferung"),
@@ -229,8 +237,8 @@ fn begruendungen(vorlage: &Vorlage<'_>) -> Option<Vec<String>> {
         return None;
     }
     let mut found: Vec<String> = Vec::new();
-    for position in &vorlage.positionen {
-        let (text, _) = erechnung::exemption(position.steuer_kategorie, vorlage.angaben.steuerart);
+    for (position, ware) in worte::paired(vorlage) {
+        let (text, _) = erechnung::exemption(position.steuer_kategorie, ware.steuerart);
         let text = text.map(|text| format!("{text}."));
         found.extend(text.filter(|text| !found.contains(text)));
     }

@@ -26,6 +26,7 @@ use crate::papers::blatt::{Aufdruck, Blatt, ERechnung, PAGES_MAX};
 use crate::papers::erechnung::{Fehlt, Wo};
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result, or_refusal};
+use crate::rules::day::Day;
 use crate::rules::document::{BelegStatus, Profil, Rechnungsart};
 use crate::rules::error::{Code, Hints, Refusal};
 use crate::rules::stammdaten;
@@ -146,7 +147,7 @@ fn as_of_now<'b>(
     let angaben = match said {
         // A storno cancels and corrects nothing itself.
         Some(angaben) => Angaben { berichtigt: Vec::new(), vorausgegangen: Vec::new(), ..angaben },
-        None => Angaben::gather(tx, beleg, &positionen, seller_tax(beleg, kunde, einstellungen))?,
+        None => Angaben::gather(tx, beleg, &positionen, |day| seller_tax(beleg, kunde, einstellungen, day))?,
     };
     let firma = Arc::clone(firma);
     Ok(Vorlage { beleg, positionen, partner, kaeuferreferenz, profil, firma, angaben, storno_von })
@@ -246,10 +247,10 @@ fn cancelled_by(tx: &Tx<'_>, beleg: &Beleg) -> Result<Option<Beleg>> {
     Ok(beleg.storno_von_beleg_id.map(|id| crate::trade::belege::sql::find(tx, id)).transpose()?.flatten())
 }
 
-/// Returns the tax status of the seller: the supplier of a Gutschrift, else the company.
-fn seller_tax(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen) -> Option<Steuerart> {
+/// Returns the tax status of the seller on a day: the supplier of a Gutschrift, else the company.
+fn seller_tax(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen, day: Day) -> Option<Steuerart> {
     match beleg.is_written_for_supplier() {
-        true => kunde.steuerart,
-        false => einstellungen.kleinunternehmer.then_some(Steuerart::Kleinunternehmer),
+        true => kunde.besteuerungen.on(day),
+        false => einstellungen.is_kleinunternehmer(day).then_some(Steuerart::Kleinunternehmer),
     }
 }

@@ -76,7 +76,9 @@ impl Anlass {
         if kunde.e_rechnung == stammdaten::ERechnung::Aus && !gutschrift {
             return Anlass::Keine(KUNDE_AUS);
         }
-        if !is_needed(beleg, kunde, einstellungen, gutschrift) {
+        let of_small = |position: &BelegPosition| einstellungen.is_kleinunternehmer(position.satz_datum);
+        let is_untaxed = positionen.iter().all(of_small);
+        if !is_needed(beleg, kunde, is_untaxed, gutschrift) {
             // Data missing for these is missing on the sheet as well (UStG § 14a).
             let says_why = positionen.iter().any(|position| UNTAXED.contains(&position.steuer_kategorie));
             return if says_why { Anlass::Hinweis } else { Anlass::Versuch };
@@ -129,7 +131,7 @@ impl Anlass {
 /// Whether an e-invoice is needed: not for consumers, partners abroad, small amounts and sales of a
 /// Kleinunternehmer; always for a Gutschrift to a supplier in Germany (UStG § 14 Abs. 2, UStDV §§ 33 and
 /// 34a).
-fn is_needed(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen, gutschrift: bool) -> bool {
+fn is_needed(beleg: &Beleg, kunde: &Kunde, of_kleinunternehmer: bool, gutschrift: bool) -> bool {
     let is_consumer = matches!(kunde.anrede, Some(Anrede::Herr | Anrede::Frau))
         && kunde.ust_id.is_none()
         && kunde.steuernummer.is_none()
@@ -137,5 +139,5 @@ fn is_needed(beleg: &Beleg, kunde: &Kunde, einstellungen: &Einstellungen, gutsch
         && !kunde.partner_typen.lieferant;
     let is_abroad = kunde.staat != "DE";
     let is_small = beleg.summe_brutto.abs() <= KLEINBETRAG;
-    !is_abroad && (gutschrift || !is_consumer && !is_small && !einstellungen.kleinunternehmer)
+    !is_abroad && (gutschrift || !is_consumer && !is_small && !of_kleinunternehmer)
 }
