@@ -1,5 +1,6 @@
 //! The tables of the hand-over (D36), each after those that it refers to.
 
+mod abrechnung;
 mod betrieb;
 mod buchhaltung;
 mod fluss;
@@ -21,10 +22,13 @@ pub const TABELLEN: &[Tabelle] = &[
     stamm::KONTRAKTPOSITIONEN,
     betrieb::CHARGEN,
     betrieb::WIEGUNGEN,
+    abrechnung::SCHEMATA,
     betrieb::ANNAHMESCHEINE,
+    abrechnung::ANALYSEN,
     handel::BELEGE,
     handel::POSITIONEN,
     fluss::BELEGFLUSS,
+    abrechnung::ZEILEN,
     handel::STEUERGRUPPEN,
     betrieb::LAGERBEWEGUNGEN,
     betrieb::PRODUKTIONSAUFTRAEGE,
