@@ -2055,6 +2055,56 @@ create table konto_funktion (
   primary key (tenant_id, rahmen, von, bis, ab_jahr)
 ) strict, without rowid;
 
+-- What a tax key means (D31). A company begins with the common ones of DATEV, and may add others.
+create table bu_schluessel (
+  tenant_id integer not null references tenant (id),
+  art       text not null check (art in ('umsatzsteuer', 'vorsteuer', 'ig_erwerb', 'leistung_13b', 'ig_lieferung', 'frei')),
+  seite     text not null check (seite in ('verkauf', 'einkauf')),
+  satz      integer not null check (satz between 0 and 100000000), -- percent
+  von       text not null,
+  bis       text,                              -- last day; null: until further notice
+  kurz      text,                              -- one or two digits
+  lang      text,                              -- three or four digits
+  primary key (tenant_id, art, seite, satz, von),
+  check (kurz is not null or lang is not null)
+) strict, without rowid;
+
+create trigger bu_schluessel_vorlage after insert on tenant begin
+  insert into bu_schluessel (tenant_id, art, seite, satz, von, bis, kurz, lang)
+    select new.id, column1, column2, column3, column4, column5, column6, column7 from (values
+    ('umsatzsteuer', 'verkauf', 19000000, '2007-01-01', '2020-06-30', '3', '101'),
+    ('umsatzsteuer', 'verkauf', 7000000, '2007-01-01', '2020-06-30', '2', '102'),
+    ('umsatzsteuer', 'verkauf', 16000000, '2020-07-01', '2020-12-31', '3', '101'),
+    ('umsatzsteuer', 'verkauf', 5000000, '2020-07-01', '2020-12-31', '2', '102'),
+    ('umsatzsteuer', 'verkauf', 19000000, '2021-01-01', null, '3', '101'),
+    ('umsatzsteuer', 'verkauf', 7000000, '2021-01-01', null, '2', '102'),
+    ('vorsteuer', 'einkauf', 19000000, '2007-01-01', '2020-06-30', '9', '401'),
+    ('vorsteuer', 'einkauf', 7000000, '2007-01-01', '2020-06-30', '8', '402'),
+    ('vorsteuer', 'einkauf', 16000000, '2020-07-01', '2020-12-31', '9', '401'),
+    ('vorsteuer', 'einkauf', 5000000, '2020-07-01', '2020-12-31', '8', '402'),
+    ('vorsteuer', 'einkauf', 19000000, '2021-01-01', null, '9', '401'),
+    ('vorsteuer', 'einkauf', 7000000, '2021-01-01', null, '8', '402'),
+    ('ig_erwerb', 'einkauf', 19000000, '2007-01-01', '2020-06-30', '19', null),
+    ('ig_erwerb', 'einkauf', 7000000, '2007-01-01', '2020-06-30', '18', null),
+    ('ig_erwerb', 'einkauf', 16000000, '2020-07-01', '2020-12-31', '19', null),
+    ('ig_erwerb', 'einkauf', 5000000, '2020-07-01', '2020-12-31', '18', null),
+    ('ig_erwerb', 'einkauf', 19000000, '2021-01-01', null, '19', null),
+    ('ig_erwerb', 'einkauf', 7000000, '2021-01-01', null, '18', null),
+    ('umsatzsteuer', 'verkauf', 16000000, '2021-01-01', null, '5', null),
+    ('umsatzsteuer', 'verkauf', 5000000, '2021-01-01', null, '4', null),
+    ('vorsteuer', 'einkauf', 16000000, '2021-01-01', null, '7', null),
+    ('vorsteuer', 'einkauf', 5000000, '2021-01-01', null, '6', null),
+    ('ig_erwerb', 'einkauf', 16000000, '2021-01-01', null, '17', null),
+    ('ig_erwerb', 'einkauf', 5000000, '2021-01-01', null, '16', null),
+    ('leistung_13b', 'einkauf', 19000000, '2007-01-01', '2020-06-30', '94', null),
+    ('leistung_13b', 'einkauf', 16000000, '2020-07-01', '2020-12-31', '94', null),
+    ('leistung_13b', 'einkauf', 19000000, '2021-01-01', null, '94', null),
+    ('leistung_13b', 'einkauf', 7000000, '2021-01-01', null, '91', null),
+    ('leistung_13b', 'einkauf', 16000000, '2021-01-01', null, '50', null),
+    ('frei', 'verkauf', 0, '2007-01-01', null, '1', null),
+    ('ig_lieferung', 'verkauf', 0, '2007-01-01', null, '11', null));
+end;
+
 create trigger konto_funktion_vorlage after insert on tenant begin
   insert into konto_funktion (tenant_id, rahmen, von, bis, ab_jahr, art, satz)
     select new.id, column1, column2, column3, column4, column5, column6 from (values

@@ -121,10 +121,11 @@ impl Rechnungsart {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Seite {
-    Verkauf,
-    Einkauf,
+choice! {
+    pub enum Seite {
+        Verkauf = "verkauf",
+        Einkauf = "einkauf",
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,6 +23,7 @@ use crate::platform::http::route::Method;
 use crate::rules::changed::Changed;
 use crate::rules::choice::Choice;
 use crate::rules::datev::{Automatik, Fall, Funktionsart, Rahmen};
+use crate::rules::error::Hints;
 use crate::rules::fixed::Percent;
 
 /// Fields of the form, as refusals of the interface name them.
@@ -286,7 +287,7 @@ pub fn take_proposal(request: &PageRequest) -> Result<FirmaChange> {
     Ok(Box::new(move |tx| {
         noted(tx, || {
             for zeile in buchhaltung::missing_proposed(tx)? {
-                buchhaltung::enter(tx, zeile)?;
+                buchhaltung::enter(tx, zeile, &mut Hints::default())?;
             }
             Ok(Done::to(to.clone(), "Die Konten sind eingetragen. Bitte den Steuerberater sie lesen lassen."))
         })

@@ -8,11 +8,12 @@ use crate::platform::db::TenantId;
 use crate::platform::failure::Result;
 
 /// Tables that keep their rows when a company is emptied: keys, master data, and evidence of what happened.
-const STAY: [&str; 9] = [
+const STAY: [&str; 10] = [
     "api_key",
     "firma",
     "firma_logo",
     "konto_funktion",
+    "bu_schluessel",
     "postausgang",
     "nachweis",
     "audit",

@@ -80,7 +80,7 @@ impl<'t> Buchen<'t> {
         };
         let mut booked = Vec::with_capacity(vorgaenge.len());
         for vorgang in vorgaenge {
-            let found = self.kontierung(&rechnung, &vorgang);
+            let found = self.kontierung(&rechnung, &vorgang, hints);
             booked.extend(found.map(|konto| (vorgang, konto)));
         }
         if !self.fehler.is_empty() {
@@ -115,20 +115,27 @@ impl<'t> Buchen<'t> {
         }
     }
 
-    fn kontierung(&mut self, rechnung: &Rechnung, vorgang: &Vorgang) -> Option<Kontierung> {
+    fn kontierung(
+        &mut self,
+        rechnung: &Rechnung,
+        vorgang: &Vorgang,
+        hints: &mut Hints,
+    ) -> Option<Kontierung> {
         let Vorgang { fall, satz, position, .. } = vorgang;
-        let jahr = rechnung.beleg_datum.year();
+        let day = rechnung.beleg_datum;
         let Some(konto) = self.plan.find(*fall, *satz, position.artikelgruppe_id) else {
             let (feld, message) = missing_account(*fall, *satz, position.gruppe.as_deref());
             self.record_missing(rechnung, Code::KontoFehlt, feld, message);
             return None;
         };
-        let kontierung = Kontierung {
-            konto: konto.konto,
-            bu: konto.bu.clone(),
-            automatik: self.plan.automatik(konto, jahr),
-        };
-        if let Err(refusal) = self.plan.check(konto, *satz, jahr) {
+        // An account that computes by itself gets no key.
+        let automatik = self.plan.automatik(konto, day.year());
+        let bu = konto.bu.clone().filter(|_| automatik.is_none());
+        let kontierung = Kontierung { konto: konto.konto, bu, automatik };
+        if let Some(unknown) = self.plan.unknown_key(konto) {
+            hints.add_field(HintCode::BuUnbekannt, konto.konto.to_string(), unknown);
+        }
+        if let Err(refusal) = self.plan.check(konto, *satz, day) {
             let feld = format!("{}/{}", fall.as_str(), konto.konto);
             self.record_missing(rechnung, refusal.code, feld, refusal.message);
             return None;

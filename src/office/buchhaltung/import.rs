@@ -1,18 +1,19 @@
 //! Imports rows of a file into the accounts (D31).
 
-use super::model::{FunktionZeile, KontoZeile};
+use super::model::{FunktionZeile, KontoZeile, SchluesselZeile};
 use super::{konten, sql};
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::Result;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::Upserted;
-use crate::rules::datev::{Funktion, Funktionsart, Rahmen};
+use crate::rules::datev::{BuSchluessel, Funktion, Funktionsart, Rahmen};
 use crate::rules::error::{Code, refuse_if, required};
 
 /// Stores an account; its key is case, rate and group.
 pub fn konto(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
-    konten::enter(tx, KontoZeile::from_json(row, at)?).map(|(_, upserted)| upserted)
+    let zeile = KontoZeile::from_json(row, at)?;
+    konten::enter(tx, zeile, at.hints()).map(|(_, upserted)| upserted)
 }
 
 /// Stores what DATEV computes on a range of accounts; its key is chart, range and year.
@@ -41,4 +42,28 @@ pub fn funktion(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Ups
     refuse_if(is_wrong, Code::FeldWiderspruch, "satz", message)?;
     let old = sql::find_funktion(tx, &new)?;
     Upserted::by(old.as_ref(), &new, || sql::store_funktion(tx, &new))
+}
+
+/// Stores what a tax key means; its key is kind, side, rate and first day.
+pub fn schluessel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<Upserted> {
+    let zeile = SchluesselZeile::from_json(row, at)?;
+    let new = BuSchluessel {
+        art: required(zeile.art, "art")?,
+        seite: required(zeile.seite, "seite")?,
+        satz: zeile.satz.unwrap_or_default(),
+        von: required(zeile.von, "von")?,
+        bis: zeile.bis,
+        kurz: zeile.kurz,
+        lang: zeile.lang,
+    };
+    refuse_if(new.bis.is_some_and(|bis| bis < new.von), Code::FeldWiderspruch, "bis", "bis liegt vor von.")?;
+    let message = "Es fehlt der Schlüssel. Bitte kurz, lang oder beide angeben.";
+    refuse_if(new.kurz.is_none() && new.lang.is_none(), Code::FeldFehlt, "kurz", message)?;
+    let is_key = |bu: &&String| (1..=4).contains(&bu.len()) && bu.bytes().all(|b| b.is_ascii_digit());
+    for (feld, bu) in [("kurz", &new.kurz), ("lang", &new.lang)] {
+        let is_wrong = bu.as_ref().is_some_and(|bu| !is_key(&bu));
+        refuse_if(is_wrong, Code::KontoUngueltig, feld, "Ein BU-Schlüssel hat 1 bis 4 Ziffern.")?;
+    }
+    let old = sql::schluessel(tx)?.into_iter().find(|old| old.key() == new.key());
+    Upserted::by(old.as_ref(), &new, || sql::store_schluessel(tx, &new))
 }

@@ -10,7 +10,7 @@ use crate::platform::failure::Result;
 use crate::platform::import::Upserted;
 use crate::rules::choice::Choice;
 use crate::rules::datev::{Automatik, Fall, Kontenplan, Konto, Rahmen};
-use crate::rules::error::{Code, Refusal, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::fixed::Percent;
 
 /// Loads the current accounts of a company.
@@ -19,6 +19,7 @@ pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {
     Ok(Kontenplan {
         konten: sql::konten(tx)?,
         funktionen: sql::funktionen(tx)?,
+        schluessel: sql::schluessel(tx)?,
         rahmen: einstellungen.datev_rahmen,
         laenge: u32::try_from(einstellungen.datev_sachkontenlaenge.0).unwrap_or_default(),
     })
@@ -26,7 +27,7 @@ pub fn plan(tx: &Tx<'_>) -> Result<Kontenplan> {
 
 /// Stores an account, replacing the one with the same case, rate and group (D31). Refuses an account that
 /// DATEV would refuse.
-pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<(KontoAuskunft, Upserted)> {
+pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile, hints: &mut Hints) -> Result<(KontoAuskunft, Upserted)> {
     let fall = required(zeile.fall, "fall")?;
     let message =
         format_args!("Das Konto gilt für jeden Satz: {}. Bitte satz leer lassen.", fall.in_words(None));
@@ -41,7 +42,10 @@ pub fn enter(tx: &WriteTx<'_>, zeile: KontoZeile) -> Result<(KontoAuskunft, Upse
         automatik: zeile.automatik.unwrap_or_default(),
     };
     let plan = plan(tx)?;
-    plan.check(&konto, konto.satz, tx.today().year())?;
+    plan.check(&konto, konto.satz, tx.today())?;
+    if let Some(unknown) = plan.unknown_key(&konto) {
+        hints.add_field(HintCode::BuUnbekannt, "bu", unknown);
+    }
     let old = plan.konten.iter().find(|known| known.key() == konto.key());
     let upserted = Upserted::by(old, &konto, || sql::store_konto(tx, &konto))?;
     let Konto { fall, satz, konto, bu, automatik, .. } = konto;

@@ -39,7 +39,7 @@ use crate::platform::import::Import;
 use crate::rules::admin_event::AdminAction;
 use crate::rules::error::{Code, required};
 use crate::rules::scope::Scope;
-use model::{FunktionZeile, KontoAuskunft, StapelMitDateien, Verwerfen};
+use model::{FunktionZeile, KontoAuskunft, SchluesselZeile, StapelMitDateien, Verwerfen};
 
 const READ: Access = Access::Scope(Scope::BuchhaltungRead);
 
@@ -50,6 +50,7 @@ const ZIP: &str = "application/zip";
 
 pub const IMPORTS: &[Import] = &[
     Import::of::<KontoZeile>(KONTEN, &[&["fall", "satz", "artikelgruppe"]], import::konto),
+    Import::of::<SchluesselZeile>("bu_schluessel", &[&["art", "seite", "satz", "von"]], import::schluessel),
     Import::of::<FunktionZeile>(
         "kontenfunktionen",
         &[&["rahmen", "von", "bis", "ab_jahr"]],
@@ -129,7 +130,8 @@ fn list_konten(_: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
 fn put_konto(call: &Call<'_>) -> Result<Write> {
     let (zeile, hinweise) = call.body::<KontoZeile>()?;
     Ok(Box::new(move |tx| {
-        let (konto, _) = konten::enter(tx, zeile.clone())?;
+        let mut hinweise = hinweise.clone();
+        let (konto, _) = konten::enter(tx, zeile.clone(), &mut hinweise)?;
         Ok(Reply::ok(&konto)?.with_notes(&hinweise))
     }))
 }

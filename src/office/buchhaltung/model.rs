@@ -8,8 +8,9 @@ use crate::eingabe;
 use crate::platform::db::record::record;
 use crate::platform::http::wire::{Int, OneOf, Text};
 use crate::rules::admin_event::AdminEvent;
-use crate::rules::datev::{Fall, Funktionsart, Rahmen};
+use crate::rules::datev::{BuArt, Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, Instant};
+use crate::rules::document::Seite;
 use crate::rules::error::Hints;
 use crate::rules::fixed::{Money, Percent};
 
@@ -50,6 +51,20 @@ eingabe! {
         art: OneOf<Funktionsart>,
         satz: Percent,
         bezeichnung: Text,
+    }
+    nur_lesen: []
+}
+
+eingabe! {
+    /// A row of bu_schluessel; its key is art, seite, satz and von (D31).
+    pub struct SchluesselZeile {
+        art: OneOf<BuArt>,
+        seite: OneOf<Seite>,
+        satz: Percent,
+        von: Day,
+        bis: Day,
+        kurz: Text,
+        lang: Text,
     }
     nur_lesen: []
 }

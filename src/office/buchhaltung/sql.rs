@@ -12,7 +12,7 @@ use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::platform::listing::Records;
 use crate::rules::bytes::unhex;
-use crate::rules::datev::{Funktion, Konto};
+use crate::rules::datev::{BuSchluessel, Funktion, Konto};
 use crate::rules::day::Day;
 use crate::rules::fixed::{Money, Percent};
 
@@ -37,6 +37,28 @@ columns! {
         satz = mutable,
         bezeichnung = mutable,
     }
+}
+
+columns! {
+    BuSchluessel in bu_schluessel as s {
+        art = fixed,
+        seite = fixed,
+        satz = fixed,
+        von = fixed,
+        bis = mutable,
+        kurz = mutable,
+        lang = mutable,
+    }
+}
+
+pub fn schluessel(tx: &Tx<'_>) -> Result<Vec<BuSchluessel>> {
+    let statement =
+        format!("select {} from bu_schluessel s where s.tenant_id = :tenant", BuSchluessel::COLUMNS);
+    tx.all(&statement, &[], BuSchluessel::read)
+}
+
+pub fn store_schluessel(tx: &WriteTx<'_>, new: &BuSchluessel) -> Result<()> {
+    tx.upsert("bu_schluessel", &["art", "seite", "satz", "von"], &new.values(Part::All))
 }
 
 pub fn konten(tx: &Tx<'_>) -> Result<Vec<Konto>> {

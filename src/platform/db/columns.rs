@@ -11,9 +11,9 @@ use super::feed::followed::{Aktion, Art};
 use crate::rules::admin_event::AdminAction;
 use crate::rules::besteuerung::Besteuerungen;
 use crate::rules::choice::Choice;
-use crate::rules::datev::{Fall, Funktionsart, Rahmen};
+use crate::rules::datev::{BuArt, Fall, Funktionsart, Rahmen};
 use crate::rules::day::{Day, DayTime, Instant};
-use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Profil, Rechnungsart};
+use crate::rules::document::{BelegAktion, BelegStatus, BelegTyp, Profil, Rechnungsart, Seite};
 use crate::rules::fixed::Fixed;
 use crate::rules::kasse::BonArt;
 use crate::rules::receipt::AnnahmescheinStatus;
@@ -222,6 +222,7 @@ macro_rules! text_column {
 }
 
 text_column!(
+    BuArt,
     Fall,
     Funktionsart,
     Rahmen,
@@ -244,6 +245,7 @@ text_column!(
     Quelle,
     Rechnungsart,
     Richtung,
+    Seite,
     Steuerart,
     Steuerkategorie,
     AdminAction,

@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use super::bu::BuSchluessel;
 use crate::choice;
+use crate::rules::day::Day;
 use crate::rules::document::Seite;
 use crate::rules::error::{Checked, Code, Refusal, refuse_if};
 use crate::rules::fixed::Percent;
@@ -42,6 +44,20 @@ impl Fall {
             (Seite::Einkauf, Steuerschuldumkehr) => Fall::Aufwand13b,
             (Seite::Einkauf, Ausfuhr) => Fall::AufwandEinfuhr,
             (Seite::Einkauf, Steuerfrei | Nullsatz | NichtSteuerbar) => Fall::AufwandOhne,
+        }
+    }
+
+    pub fn seite(self) -> Seite {
+        match self {
+            Fall::Erloes
+            | Fall::ErloesIg
+            | Fall::ErloesAusfuhr
+            | Fall::Erloes13b
+            | Fall::ErloesFrei
+            | Fall::ErloesNichtSteuerbar => Seite::Verkauf,
+            Fall::Aufwand | Fall::AufwandOhne | Fall::AufwandIg | Fall::Aufwand13b | Fall::AufwandEinfuhr => {
+                Seite::Einkauf
+            }
         }
     }
 
@@ -163,6 +179,7 @@ const FUNKTION_DIGITS: u32 = 4;
 pub struct Kontenplan {
     pub konten: Vec<Konto>,
     pub funktionen: Vec<Funktion>,
+    pub schluessel: Vec<BuSchluessel>,
     pub rahmen: Rahmen,
     /// Digits of an account number, 4 to 8.
     pub laenge: u32,
@@ -197,7 +214,7 @@ impl Kontenplan {
 
     /// Refuses an account that DATEV would refuse, or on which DATEV would compute another tax than we do
     /// (D31). `satz` is the rate of the positions; `None` if they have several.
-    pub fn check(&self, konto: &Konto, satz: Option<Percent>, jahr: i64) -> Checked<()> {
+    pub fn check(&self, konto: &Konto, satz: Option<Percent>, day: Day) -> Checked<()> {
         let nummer = konto.konto;
         let laenge = self.laenge;
         let message = format_args!(
@@ -208,12 +225,13 @@ impl Kontenplan {
         let message = "Ein BU-Schlüssel hat 1 bis 4 Ziffern.";
         refuse_if(konto.bu.as_ref().is_some_and(|bu| !is_key(bu)), Code::KontoUngueltig, "bu", message)?;
         let is_taxed = konto.fall.has_rate() && satz.is_some_and(|satz| satz > Percent::ZERO);
-        let Some(automatik) = self.automatik(konto, jahr) else {
+        let Some(automatik) = self.automatik(konto, day.year()) else {
             let message = format_args!(
                 "Auf dem Konto {nummer} rechnet DATEV keine Steuer von selbst. Bitte den BU-Schlüssel angeben, \
                  oder ein Automatikkonto."
             );
-            return refuse_if(is_taxed && konto.bu.is_none(), Code::BuFehlt, "bu", message);
+            refuse_if(is_taxed && konto.bu.is_none(), Code::BuFehlt, "bu", message)?;
+            return self.check_key(konto, satz, day);
         };
         let message = format_args!(
             "Das Konto {nummer} rechnet seine Steuer von selbst, ein BU-Schlüssel ist dort nicht erlaubt. \
@@ -232,8 +250,40 @@ impl Kontenplan {
     }
 }
 
+impl Kontenplan {
+    /// Refuses a tax key by which DATEV would compute another tax than positions of this case have.
+    fn check_key(&self, konto: &Konto, satz: Option<Percent>, day: Day) -> Checked<()> {
+        let Some(bu) = &konto.bu else { return Ok(()) };
+        let named: Vec<_> = self.schluessel.iter().filter(|one| one.is_named(bu)).collect();
+        let holding: Vec<_> = named.iter().filter(|one| one.holds_on(day)).collect();
+        if named.is_empty() || holding.iter().any(|one| one.fits(konto.fall, satz)) {
+            return Ok(());
+        }
+        let means = match holding.first() {
+            Some(one) => format!("rechnet in DATEV {}", one.in_words()),
+            None => format!("gilt am {} nicht", day.german()),
+        };
+        let message = format!(
+            "Der BU-Schlüssel {bu} beim Konto {} {means} und passt so nicht zu: {}. Bitte den Schlüssel prüfen.",
+            konto.konto,
+            konto.fall.in_words(satz.filter(|_| konto.fall.has_rate()))
+        );
+        Err(Refusal::field(Code::KontoSatzPasstNicht, "bu", message))
+    }
+
+    /// The message that nobody knows what the tax key of an account means; `None` if it is known, or there is none.
+    pub fn unknown_key(&self, konto: &Konto) -> Option<String> {
+        let bu = konto.bu.as_ref().filter(|bu| !self.schluessel.iter().any(|one| one.is_named(bu)))?;
+        Some(format!(
+            "Was der BU-Schlüssel {bu} beim Konto {} rechnet, ist nicht bekannt; geprüft wird er nicht. Bitte den Steuerberater \
+             fragen und ihn mit `import bu_schluessel` eintragen.",
+            konto.konto
+        ))
+    }
+}
+
 /// Formats a rate in German: `7,8 %`.
-fn rate(satz: Percent) -> String {
+pub(super) fn rate(satz: Percent) -> String {
     format!("{} %", satz.decimal().normalize().to_string().replace('.', ","))
 }
 

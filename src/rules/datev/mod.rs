@@ -3,9 +3,11 @@
 //! [`konten`] finds the account of a position and what DATEV computes on it by itself; [`zeilen`] splits a
 //! document into lines so that DATEV's tax equals ours to the cent.
 
+mod bu;
 mod konten;
 mod zeilen;
 
+pub use bu::{BuArt, BuSchluessel};
 pub use konten::{Automatik, Fall, Funktion, Funktionsart, Kontenplan, Konto, Personenkonto, Rahmen};
 pub use zeilen::{
     Aufteilung, Buchungsbeleg, Buchungsposition, Buchungszeile, Gruppe, Kontierung, Zeilen, gruppen, zeilen,
