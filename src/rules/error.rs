@@ -195,6 +195,7 @@ codes! {
     StapelNichtVerwerfbar = "STAPEL_NICHT_VERWERFBAR":
         "Verworfen wird nur der neueste Stapel, und nur einmal.";
     FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
+    SchemaZeitraum = "SCHEMA_ZEITRAUM": "Diese Tage des Schemas sind schon abgerechnet, oder die Version endete früher als die bisherige.";
 }
 
 /// A German message: what is wrong and, if it is given as a pair, what to do, which a page may replace by advice of its

@@ -6,14 +6,14 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::gueltig::{Gueltig, merkmale};
-use super::model::{Gespeichert, Kopf, SchemaEingabe};
+use super::model::{Gespeichert, Kopf, SchemaEingabe, SchemaVersion};
 use super::sql;
 use crate::master::artikel;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::bytes::{fingerprint, hex};
 use crate::rules::day::Day;
-use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
+use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::settlement::{Schema, check, lagerkosten};
 use crate::rules::verweis::parse_uuid;
 
@@ -27,6 +27,7 @@ pub const REFUSALS: &[Code] = &[
     Code::TabelleUeberlappt,
     Code::TabelleLuecke,
     Code::SchemaUeberschneidet,
+    Code::SchemaZeitraum,
 ];
 
 /// A version that is checked but not stored yet.
@@ -153,6 +154,7 @@ fn digest(kopf: &Kopf, inhalt: &Schema) -> Result<[u8; 32]> {
 pub fn store(tx: &WriteTx<'_>, neu: Neu, mut hinweise: Hints) -> Result<Gespeichert> {
     let Neu { kopf, inhalt, artikel } = neu;
     make_room(tx, &kopf)?;
+    let new = kopf.id;
     for step in lagerkosten(&inhalt) {
         let message = format!(
             "„{}“ sieht nach Lagergeld aus; das darf dem Lieferanten meist nicht abgezogen werden (§14 AgrarOLkG).",
@@ -162,12 +164,13 @@ pub fn store(tx: &WriteTx<'_>, neu: Neu, mut hinweise: Hints) -> Result<Gespeich
     }
     let sha256 = digest(&kopf, &inhalt)?;
     sql::insert_version(tx, &kopf, &serde_json::to_string(&inhalt)?, sha256, &artikel)?;
+    hint_gaps(tx, new, &mut hinweise)?;
     Ok(kopf.stored(hinweise))
 }
 
 /// Ends the version valid on the first day of the new one, the day before; refuses if a later one overlaps.
 fn make_room(tx: &WriteTx<'_>, new: &Kopf) -> Result<()> {
-    for known in sql::versions(tx, new.id)? {
+    for known in &sql::versions(tx, new.id)? {
         let begins_before_end = known.gueltig_bis.is_none_or(|bis| bis >= new.gueltig_von);
         let ends_after_begin = new.gueltig_bis.is_none_or(|bis| bis >= known.gueltig_von);
         // A version that was replaced ends before it begins.
@@ -181,7 +184,52 @@ fn make_room(tx: &WriteTx<'_>, new: &Kopf) -> Result<()> {
         );
         let begins_later = known.gueltig_von > new.gueltig_von;
         refuse_if(begins_later, Code::SchemaUeberschneidet, "gueltig_von", message)?;
+        check_period(tx, new, known)?;
         sql::end(tx, new.id, known.version, new.gueltig_von.yesterday())?;
+    }
+    Ok(())
+}
+
+/// Refuses a version that takes days from its predecessor which a settlement used, or ends before that one would: what is paid stays
+/// computable, and no day loses its version.
+fn check_period(tx: &Tx<'_>, new: &Kopf, known: &SchemaVersion) -> Result<()> {
+    if let Some((day, beleg)) = sql::last_settled(tx, new, known.version)?
+        && day >= new.gueltig_von
+    {
+        let what = format!(
+            "Nach Version {} ist bis zum {} abgerechnet, zuletzt mit {beleg}.",
+            known.version,
+            day.german()
+        );
+        let advice = format!(
+            "Bitte ab dem {} beginnen oder erst {beleg} stornieren; einzelne Annahmescheine lassen sich auf ein anderes Schema              freigeben.",
+            day.tomorrow().german()
+        );
+        return Err(Refusal::field(Code::SchemaZeitraum, "gueltig_von", (what, advice)).into());
+    }
+    let ends_sooner = new.gueltig_bis.is_some_and(|bis| known.gueltig_bis.is_none_or(|known| bis < known));
+    let until =
+        known.gueltig_bis.map_or_else(|| "ohne Ende".to_owned(), |bis| format!("bis {}", bis.german()));
+    let what = format_args!("Version {} gilt {until}; diese würde früher enden.", known.version);
+    let message = (what, "Bitte gueltig_bis weglassen oder so spät wie dort angeben.");
+    Ok(refuse_if(ends_sooner, Code::SchemaZeitraum, "gueltig_bis", message)?)
+}
+
+/// Adds a hint for days between two versions on which none holds.
+fn hint_gaps(tx: &Tx<'_>, id: Uuid, hints: &mut Hints) -> Result<()> {
+    let holds = |version: &SchemaVersion| version.gueltig_bis.is_none_or(|bis| bis >= version.gueltig_von);
+    let mut versions: Vec<_> = sql::versions(tx, id)?.into_iter().filter(holds).collect();
+    versions.sort_by_key(|version| version.gueltig_von);
+    for pair in versions.windows(2) {
+        let first = pair[0].gueltig_bis.map(Day::tomorrow);
+        if let Some(first) = first.filter(|first| *first < pair[1].gueltig_von) {
+            let message = format!(
+                "Vom {} bis {} gilt keine Version des Schemas.",
+                first.german(),
+                pair[1].gueltig_von.yesterday().german()
+            );
+            hints.add_field(HintCode::SchemaLuecke, "gueltig_von", message);
+        }
     }
     Ok(())
 }

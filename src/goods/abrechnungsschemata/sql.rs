@@ -117,6 +117,18 @@ pub fn inhalt(tx: &Tx<'_>, kopf: &Kopf) -> Result<String> {
     tx.one(statement, named_params! {":id": kopf.id, ":version": kopf.version}, |row| row.get(0))
 }
 
+/// Returns the last day of delivery that a live final settlement computed by a version, and its number.
+pub fn last_settled(tx: &Tx<'_>, kopf: &Kopf, version: i64) -> Result<Option<(Day, String)>> {
+    let statement = "select coalesce(x.inhalt ->> 'lieferdatum', d.beleg_datum) as tag, d.beleg_nummer
+        from abrechnung_annahme x
+        join abrechnung a on a.tenant_id = x.tenant_id and a.id = x.abrechnung_id and a.art = 'end'
+        join beleg d on d.tenant_id = a.tenant_id and d.id = a.beleg_id and d.status <> 'storniert'
+        where x.tenant_id = :tenant and x.inhalt ->> 'schema' = :nummer and x.inhalt ->> 'schema_version' = :version
+        order by tag desc limit 1";
+    let params = named_params! {":nummer": kopf.nummer, ":version": version};
+    tx.optional(statement, params, |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// Lists all versions, newest first.
 pub fn versions(tx: &Tx<'_>, id: Uuid) -> Result<Vec<SchemaVersion>> {
     let statement = format!(

@@ -251,6 +251,8 @@ pub fn settle(request: &PageRequest) -> Result<FirmaChange> {
     }))
 }
 
+const REST: &str = "rest_preis_je_t";
+
 /// Asks for confirmation before a settlement is cancelled and created again with the newest measurements.
 pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
@@ -261,11 +263,14 @@ pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
              Preisen, mit den neuesten Messwerten. Beides geschieht, oder keines." }
         input type="hidden" name="abrechnung" value=(id);
         (field(request, "grund", "Grund", "text", "", "off"))
+        (field(request, REST, "Preis je t für das, was den Kontrakt übersteigt; leer: wie bisher", "text", "", "off"))
+        label.tick { input type="checkbox" name=(NEGATIVE) value="ja" checked[request.is_sent(NEGATIVE)];
+            "Es darf unter 0 enden: Der Lieferant zahlt zurück." }
     };
     frame::form_page(
         request,
         "Abrechnung korrigieren",
-        &["grund"],
+        &["grund", REST],
         inside,
         "Stornieren und neu abrechnen",
         true,
@@ -275,7 +280,11 @@ pub fn show_correct(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
 pub fn correct(request: &PageRequest) -> Result<FirmaChange> {
     let id = parse_uuid(request.field("abrechnung")).ok_or_else(|| Failure::not_found("Diese Abrechnung"))?;
     let path = format!("/api/v1/abrechnungen/{id}/korrektur");
-    let body = json!({"grund": request.filled("grund")});
+    let body = json!({
+        "grund": request.filled("grund"),
+        REST: request.filled(REST).map_or(Value::Null, json_number),
+        NEGATIVE: request.is_sent(NEGATIVE).then_some(true),
+    });
     let write = request.change(
         Method::Post,
         &path,

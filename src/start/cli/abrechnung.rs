@@ -4,7 +4,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::changes::note;
-use super::database::{change, find_tenant, now, open};
+use super::database::{change, find_tenant, now};
 use super::terminal::{Outcome, Terminal, sentence};
 use crate::papers::blatt::numbers::german;
 use crate::platform::db::tx::{Tx, WriteTx};
@@ -113,11 +113,14 @@ pub fn run(command: Command, config: &Config, terminal: &Terminal) -> Outcome {
 }
 
 fn preview(auswahl: &Auswahl, config: &Config, terminal: &Terminal) -> Outcome {
-    let mut connection = open(config)?;
-    let tenant = find_tenant(&connection, &auswahl.tenant)?.id;
-    let snapshot = connection.transaction()?;
-    let tx = Tx::new(&snapshot, tenant, now());
-    let seen = abrechnungen::previewed(&tx, &auswahl.body()).map_err(|failure| sentence(failure.into()))?;
+    let body = auswahl.body();
+    let seen = change(config, |connection| {
+        let tenant = find_tenant(connection, &auswahl.tenant)?.id;
+        let tx = Tx::new(connection, tenant, now());
+        let seen = WriteTx::carry_out(tx, None, |tx| abrechnungen::previewed(tx, &body))
+            .map_err(|failure| sentence(failure.into()))?;
+        Ok(seen)
+    })?;
     seen.hinweise.iter().for_each(|hint| terminal.say(&hint.message));
     terminal.result(&lines(&seen).join("\n"), &json!(seen));
     Ok(())

@@ -4,18 +4,20 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{
-    Abrechnung, AbrechnungAngelegt, AbrechnungMitPosten, AbrechnungsVorschau, NewAbrechnung, VorschauPosition,
+    Abrechnung, AbrechnungAngelegt, AbrechnungMitPosten, AbrechnungsVorschau, Korrektur, NewAbrechnung,
+    VorschauPosition,
 };
 use super::positionen::{Positionen, check_sum, items};
 use super::rechnen::{Berechnet, Note, settlement};
 use super::sql;
+use crate::papers::blatt::numbers::german;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Code, HintCode, Hints, Refusal};
-use crate::rules::fixed::Percent;
+use crate::rules::fixed::{Money, Percent};
 use crate::rules::price::line_total;
 use crate::rules::repeat::{Angelegt, Wiederholt};
 use crate::rules::settlement::Abrechnungsart;
@@ -26,13 +28,17 @@ use crate::trade::belege::{self, Beleg, NewBeleg, NewItem};
 /// Payment deadline in days after a delivery (AgrarOLkG § 11).
 const ZAHLUNGSFRIST: i64 = 60;
 
-/// POST …/vorschau: computes all rows and sums without storing anything.
-pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<AbrechnungsVorschau> {
-    let berechnet = settlement(tx, new, &mut hinweise)?;
-    let Positionen { items, satz_tage, .. } = items(&berechnet, &mut hinweise)?;
-    let (summen, positionen) = summed(new, &items, &mut hinweise)?;
-    hint_unknown(&berechnet, &items, &satz_tage, &mut hinweise);
-    hint_late(tx, new, &berechnet, &mut hinweise);
+/// POST …/vorschau: settles and undoes it, so that it refuses what the settlement would refuse; returns all rows and sums.
+pub fn preview(tx: &WriteTx<'_>, new: &NewAbrechnung, hinweise: &Hints) -> Result<AbrechnungsVorschau> {
+    let new = &NewAbrechnung { external_ref: None, ..new.clone() };
+    let (berechnet, items) = {
+        let mut unsaid = Hints::default();
+        let berechnet = settlement(tx, new, &mut unsaid)?;
+        let Positionen { items, .. } = items(&berechnet, &mut unsaid)?;
+        (berechnet, items)
+    };
+    let (summen, positionen) = summed(new, &berechnet, &items, &mut Hints::default())?;
+    let hinweise = tx.undone(|| add(tx, new, None, hinweise.clone()))?.hinweise;
     Ok(AbrechnungsVorschau {
         art: berechnet.art,
         partner_id: berechnet.kunde.id,
@@ -45,21 +51,10 @@ pub fn preview(tx: &Tx<'_>, new: &NewAbrechnung, mut hinweise: Hints) -> Result<
     })
 }
 
-/// Adds the hint of the document that nobody knows how the partner is taxed (D7).
-fn hint_unknown(berechnet: &Berechnet, items: &[NewItem], satz_tage: &[Day], hints: &mut Hints) {
-    let is_unknown = |(item, tag): (&NewItem, &Day)| {
-        item.mwst_satz.is_some_and(|satz| !satz.is_zero())
-            && item.ep_netto.is_some_and(|preis| !preis.is_negative())
-            && berechnet.kunde.besteuerungen.on(*tag).is_none()
-    };
-    if items.iter().zip(satz_tage).any(is_unknown) {
-        hints.add(HintCode::BesteuerungUnbekannt, belege::besteuerung_unknown(&berechnet.kunde.name));
-    }
-}
-
 /// Sums the items and shows them as positions; refuses a negative sum unless the request allows it.
 fn summed(
     new: &NewAbrechnung,
+    berechnet: &Berechnet,
     items: &[NewItem],
     hints: &mut Hints,
 ) -> Result<(Summen, Vec<VorschauPosition>)> {
@@ -67,7 +62,8 @@ fn summed(
     let of_rate =
         |position: &VorschauPosition| (position.gesamtpreis, position.mwst_satz.unwrap_or_default());
     let summen = Summen::of(positionen.iter().map(of_rate))?;
-    check_sum(summen.netto, new.negativ_zulassen == Some(true), hints)?;
+    let has_advance = berechnet.notes.iter().any(|note| !note.abschlaege.is_empty());
+    check_sum(summen.netto, new.negativ_zulassen == Some(true), has_advance, hints)?;
     Ok((summen, positionen))
 }
 
@@ -132,8 +128,10 @@ fn add(
     let mut berechnet = settlement(tx, new, &mut hinweise)?;
     let mut lagerbewegungen = berechnet.deliver(tx, &mut hinweise)?;
     let Positionen { items, satz_tage, firsts } = items(&berechnet, &mut hinweise)?;
-    summed(new, &items, &mut hinweise)?;
+    summed(new, &berechnet, &items, &mut hinweise)?;
     hint_late(tx, new, &berechnet, &mut hinweise);
+    hint_days(tx, new, &berechnet, &mut hinweise);
+    hint_advances(&berechnet, &mut hinweise)?;
     let (art, id) = (berechnet.art, tx.new_id());
     let (anfrage, digest) = (asked(new, &berechnet)?, digest_of(new)?);
     let beleg = document(new, &berechnet, items);
@@ -143,6 +141,7 @@ fn add(
     };
     let mut of_document = Hints::default();
     let (beleg, moved) = belege::bill(tx, &beleg, &satz_tage, store, &mut of_document)?;
+    belege::price_batches(tx, beleg.id)?;
     // The paid weight differs from the weighed one by design, so this hint is dropped.
     hinweise.extend(of_document.without(HintCode::GewichtWiderspruch).without_fields());
     lagerbewegungen.extend(moved);
@@ -210,11 +209,61 @@ fn hint_late(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mu
     }
 }
 
+/// Adds hints for goods that come after the document or are still to come.
+fn hint_days(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mut Hints) {
+    let (today, datum) = (tx.today(), new.beleg_datum.unwrap_or_else(|| tx.today()));
+    for note in &berechnet.notes {
+        let (nummer, tag) = (&note.posten.belegnummer, note.tag);
+        if tag > today {
+            let message = format!(
+                "{nummer} ist erst für den {} angekündigt. Bitte das Lieferdatum prüfen.",
+                tag.german()
+            );
+            hints.add(HintCode::LieferdatumZukunft, message);
+        } else if datum < tag {
+            let message = format!(
+                "Die Gutschrift ist vom {}, die Ware von {nummer} kam erst am {}. Bitte das Belegdatum prüfen.",
+                datum.german(),
+                tag.german()
+            );
+            hints.add_field(HintCode::BelegVorLieferung, "beleg_datum", message);
+        }
+    }
+}
+
+/// Adds a hint if the advances on goods of known price are together above their value (D29i).
+fn hint_advances(berechnet: &Berechnet, hints: &mut Hints) -> Result<()> {
+    if berechnet.art != Abrechnungsart::Abschlag {
+        return Ok(());
+    }
+    let (mut wert, mut before, mut now) = (Money::ZERO, Money::ZERO, Money::ZERO);
+    for note in &berechnet.notes {
+        let Some(known) = note.wert else { continue };
+        wert = wert.plus(known)?;
+        now = now.plus(note.posten.betrag)?;
+        for abschlag in &note.abschlaege {
+            before = before.plus(abschlag.betrag)?;
+        }
+    }
+    if before.plus(now)? > wert {
+        let message = format!(
+            "Die Ware ist nach den bisher bekannten Preisen {} EUR wert; angezahlt sind {} EUR, mit diesem Abschlag von {} \
+             EUR mehr als ihr Wert. Bitte prüfen.",
+            german(wert, 2),
+            german(before, 2),
+            german(now, 2)
+        );
+        hints.add_field(HintCode::AbschlagUebersteigtWare, "abschlag", message);
+    }
+    Ok(())
+}
+
 /// POST …/korrektur: cancels the settlement and creates it again with the newest values, both or neither.
 pub fn correct(
     tx: &WriteTx<'_>,
     old: &Abrechnung,
     grund: String,
+    said: &Korrektur,
     hints: Hints,
 ) -> Result<AbrechnungAngelegt> {
     let (anfrage, _) = sql::request(tx, old.id)?;
@@ -223,16 +272,22 @@ pub fn correct(
     let cancelled = belege::cancel(tx, beleg, grund, hints)?;
     // The replacement is dated today, and is final if the cancelled one was.
     let abschliessen = Some(old.status != BelegStatus::Offen);
-    let new = NewAbrechnung { beleg_datum: None::<Day>, abschliessen, ..new };
+    let new = NewAbrechnung {
+        beleg_datum: None::<Day>,
+        abschliessen,
+        negativ_zulassen: said.negativ_zulassen.or(new.negativ_zulassen),
+        rest_preis_je_t: said.rest_preis_je_t.or(new.rest_preis_je_t),
+        ..new
+    };
     let made = add(tx, &new, Some(old.id), cancelled.hinweise)?;
     let storniert = cancelled.storno_beleg_nummer.or(Some(cancelled.beleg_nummer));
     Ok(AbrechnungAngelegt { storniert, ..made })
 }
 
 /// Previews the settlement that a request body describes (D29k).
-pub fn previewed(tx: &Tx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
+pub fn previewed(tx: &WriteTx<'_>, body: &Value) -> Result<AbrechnungsVorschau> {
     let (new, hints) = NewAbrechnung::said(body)?;
-    preview(tx, &new, hints)
+    preview(tx, &new, &hints)
 }
 
 /// Creates the settlement that a request body describes.

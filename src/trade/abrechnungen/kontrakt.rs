@@ -108,6 +108,13 @@ impl<'k> Kontrakte<'k> {
         Ok(parts)
     }
 
+    /// Returns the present price of a position per t; `None` if it has none or is gone.
+    pub fn price_now(&mut self, kontrakt: Uuid, artikel: Uuid, position: Uuid) -> Result<Option<Price>> {
+        let Some((vereinbart, _)) = self.agreed(kontrakt, artikel)? else { return Ok(None) };
+        let found = vereinbart.tranchen.iter().find(|tranche| tranche.position == Some(position));
+        Ok(found.and_then(|tranche| tranche.preis))
+    }
+
     /// Returns the terms of a contract for an article, and what is left of the whole contract.
     fn agreed(
         &mut self,

@@ -13,6 +13,7 @@ mod positionen;
 mod rechnen;
 mod scheine;
 mod sql;
+mod veraltet;
 
 pub use anlegen::{previewed, settle};
 pub use checks::without_goods;
@@ -93,15 +94,15 @@ pub const ROUTES: &[Route] = &[
     .takes::<NewAbrechnung>("AbrechnungNeu", &["art"])
     .gives(&[Answer::created::<AbrechnungAngelegt>(), Answer::ok::<Wiederholt<AbrechnungMitPosten>>()])
     .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, REFUSALS, OF_DOCUMENT]),
-    Route::ask(
+    Route::post(
         "/api/v1/abrechnungen/vorschau",
-        READ,
+        Scope::AbrechnungRead,
         "Was eine Abrechnung ergäbe, mit allen Zeilen; gespeichert wird nichts",
         preview,
     )
     .takes::<NewAbrechnung>("AbrechnungNeu", &["art"])
     .gives(&[Answer::ok::<AbrechnungsVorschau>()])
-    .refuses(&[belege::PARTNER, REFUSALS, &[Code::ArtikelNichtGefunden]]),
+    .refuses(&[belege::PARTNER, belege::DATE_AND_ARTICLE, REFUSALS, OF_DOCUMENT]),
     Route::get("/api/v1/abrechnungen/{id}", READ, "Eine Abrechnung mit allen Zeilen lesen", get)
         .gives(&[Answer::ok::<AbrechnungMitPosten>()]),
     Route::post(
@@ -134,9 +135,9 @@ fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     Ok(Reply::ok(&anlegen::with_notes(tx, abrechnung)?)?.about(id))
 }
 
-fn preview(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
+fn preview(call: &Call<'_>) -> Result<Write> {
     let (new, hinweise) = call.body::<NewAbrechnung>()?;
-    Reply::ok(&anlegen::preview(tx, &new, hinweise)?)
+    Ok(Box::new(move |tx| Reply::ok(&anlegen::preview(tx, &new, &hinweise)?)))
 }
 
 fn post(call: &Call<'_>) -> Result<Write> {
@@ -153,7 +154,7 @@ fn correct(call: &Call<'_>) -> Result<Write> {
     Ok(Box::new(move |tx| {
         let old = found(tx, id)?;
         let grund = required(korrektur.grund.clone(), "grund")?;
-        let made = anlegen::correct(tx, &old, grund, hinweise.clone())?;
+        let made = anlegen::correct(tx, &old, grund, &korrektur, hinweise.clone())?;
         Ok(Reply::created(&made)?.about(made.id))
     }))
 }

@@ -40,11 +40,18 @@ record! {
         /// Number of its receipts.
         anzahl: i64 = "(select count(*) from abrechnung_annahme x where x.tenant_id = a.tenant_id \
             and x.abrechnung_id = a.id)",
-        /// Whether one of its receipts has been analysed again since (D29j).
-        veraltet: bool = "exists (select 1 from abrechnung_annahme x
-            join annahme_analyse q on q.tenant_id = x.tenant_id and q.annahmeschein_id = x.annahmeschein_id
-            where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id and q.version > x.analyse
-              and q.quelle is not null)",
+        /// Whether a correction would now pay something else (D29j). The columns say whether anything that decides it was
+        /// written since; `veraltet::settle` computes it.
+        veraltet: bool = "b.status <> 'storniert' and (k.geaendert_am > a.angelegt_am
+            or exists (select 1 from abrechnung_annahme x
+              join annahmeschein s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id
+              where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id and (
+                exists (select 1 from annahme_analyse q where q.tenant_id = x.tenant_id
+                  and q.annahmeschein_id = x.annahmeschein_id and q.version > x.analyse)
+                or exists (select 1 from abrechnungsschema_version v where v.tenant_id = s.tenant_id
+                  and v.schema_id = s.schema_id and v.angelegt_am > a.angelegt_am)
+                or exists (select 1 from kontrakt w where w.tenant_id = x.tenant_id
+                  and w.id = x.kontrakt_id and w.geaendert_am > a.angelegt_am))))",
         /// The settlement that it replaces.
         korrektur_von: Option<Uuid>,
         created_at: Instant = "a.angelegt_am",
@@ -141,6 +148,8 @@ eingabe! {
     /// Body of POST …/korrektur.
     pub struct Korrektur {
         grund: Text,
+        negativ_zulassen: bool,
+        rest_preis_je_t: Price,
     }
     nur_lesen: []
 }

@@ -115,7 +115,7 @@ impl Note {
         );
         hints.add(HintCode::MengeUeberEingang, message);
         let betrag = teil.ware.minus(net_amount(within, teil.preis_je_t)?)?;
-        let text = format!("Mehrgewicht nach neuer Analyse, {weight}");
+        let text = format!("Mehrgewicht {}, {weight}", self.measured());
         Ok(NewItem { bezeichnung: Some(text), ..self.amount(betrag) })
     }
 
@@ -153,10 +153,14 @@ impl Note {
             _ => None,
         });
         let is_all = self.posten.rechnung.brutto_kg.minus(self.kg()) == Ok(rest);
-        let why =
-            if is_all { deducted.collect::<Vec<_>>().join(", ") } else { "nach neuer Analyse".to_owned() };
+        let why = if is_all { deducted.collect::<Vec<_>>().join(", ") } else { self.measured().to_owned() };
         let text = format!("ohne Vergütung, {}: {why}", self.posten.belegnummer);
         text.chars().take(TEXT_MAX).collect()
+    }
+
+    /// What changed the weight since the delivery.
+    fn measured(&self) -> &'static str {
+        if self.posten.ist_mittel { "nach dem Mittel der Partie" } else { "nach neuer Analyse" }
     }
 
     fn costs(&self) -> impl Iterator<Item = NewItem> {
@@ -237,7 +241,7 @@ fn deducted(notes: &[Note]) -> Result<Vec<(NewItem, Day)>> {
 }
 
 /// Refuses a negative sum unless the request allows it (D29i).
-pub fn check_sum(sum: Money, is_allowed: bool, hints: &mut Hints) -> Result<()> {
+pub fn check_sum(sum: Money, is_allowed: bool, has_advance: bool, hints: &mut Hints) -> Result<()> {
     if !sum.is_negative() {
         return Ok(());
     }
@@ -245,6 +249,9 @@ pub fn check_sum(sum: Money, is_allowed: bool, hints: &mut Hints) -> Result<()> 
         let what = format!("Die Abrechnung ergibt {} EUR: Der Partner müsste zurückzahlen.", german(sum, 2));
         let message = (what, "Soll das so sein, bitte negativ_zulassen: true senden.");
         return Err(Refusal::field(Code::AbrechnungNegativ, "negativ_zulassen", message).into());
+    }
+    if !has_advance {
+        return Ok(());
     }
     let message = format!("Der Partner hat {} EUR zu viel bekommen und zahlt sie zurück.", german(-sum, 2));
     hints.add(HintCode::AbschlagUebersteigt, message);

@@ -39,6 +39,8 @@ pub struct Note {
     pub endabrechnung: Option<Uuid>,
     /// Live advances on it.
     pub abschlaege: Vec<Abschlag>,
+    /// Its value at the prices known so far; `None` where none is known.
+    pub wert: Option<Money>,
 }
 
 /// A computed settlement, before it becomes a document.
@@ -49,7 +51,7 @@ pub struct Berechnet {
 }
 
 /// The basis of a receipt's computation: its scheme, and its values or their mean.
-struct Grundlage {
+pub struct Grundlage {
     gueltig: Option<Rc<Gueltig>>,
     werte: Werte,
     ist_mittel: bool,
@@ -154,6 +156,7 @@ fn supplements(
             geliefert: None,
             endabrechnung: Some(beleg),
             abschlaege: Vec::new(),
+            wert: None,
         })
     };
     scheine.into_iter().map(&mut supplement).collect()
@@ -199,7 +202,7 @@ fn settled(
 
 /// Returns the basis of each receipt. Receipts of a Partie share the mean of each value, weighted by
 /// delivered quantity (D29e).
-fn bases(tx: &Tx<'_>, scheine: &[Annahmeschein], hints: &mut Hints) -> Result<Vec<Grundlage>> {
+pub fn bases(tx: &Tx<'_>, scheine: &[Annahmeschein], hints: &mut Hints) -> Result<Vec<Grundlage>> {
     let merkmale = abrechnungsschemata::merkmale(tx)?;
     let mut bases = Vec::with_capacity(scheine.len());
     let mut known = Schemata::new();
@@ -306,14 +309,18 @@ fn note(
     let prices = kontrakte.prices(new, &schein, artikel, netto)?;
     let teile = prices.iter().map(|part| teil(&basis, &schein, part)).collect::<Result<Vec<_>>>()?;
     let rechnung = computed(&basis, &schein, prices.first().map(|part| part.preis))?;
+    let brutto_ins_lager = basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross());
     let steuer = belege::tax_of_delivery(tx, kontrakte.kunde, artikel, tag, hints)?;
+    let is_priced = !prices.is_empty();
+    let posten = posten(tx, &schein, basis, steuer, teile, rechnung)?;
     let note = Note {
         tag,
-        brutto_ins_lager: basis.gueltig.as_ref().is_some_and(|gueltig| gueltig.schema.books_gross()),
+        brutto_ins_lager,
         geliefert: delivered(tx, &schein)?,
         endabrechnung: None,
         abschlaege: sql::advances(tx, schein.id)?,
-        posten: posten(tx, &schein, basis, steuer, teile, rechnung)?,
+        wert: is_priced.then_some(posten.betrag),
+        posten,
         schein,
     };
     match kontrakte.art {
@@ -382,7 +389,7 @@ fn weight(schein: &Annahmeschein) -> Quantity {
 }
 
 /// Computes a receipt by its scheme or, without one, from its own fields (D23).
-fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>) -> Result<Rechnung> {
+pub fn computed(basis: &Grundlage, schein: &Annahmeschein, grundpreis: Option<Price>) -> Result<Rechnung> {
     let menge = weight(schein);
     match &basis.gueltig {
         Some(gueltig) => Ok(compute(&gueltig.schema, &Lieferung { menge, grundpreis, werte: &basis.werte })?),

@@ -290,7 +290,7 @@ pub fn add(
     sql::insert_analyse(tx, schein.id, &analyse(tx, version, sent, &neu))?;
     let before = schein.netto_menge_kg;
     Qualitaet { gueltig: scheme_of(tx, &schein)?, werte }.settle(tx, &mut schein, &mut hinweise)?;
-    if schein.status == AnnahmescheinStatus::Abgerechnet || schein.abrechnung_id.is_some() {
+    if schein.status == AnnahmescheinStatus::Abgerechnet || schein.abrechnung_beleg_nummer.is_some() {
         let message = "Der Annahmeschein ist schon abgerechnet; die Gutschrift steht, wie sie ist. Soll sie \
                        sich ändern, bitte sie korrigieren.";
         hinweise.add(HintCode::AbrechnungVeraltet, message);

@@ -89,14 +89,11 @@ fn hint_unknown(kunde: &Kunde, is_gutschrift: bool, positions: &[BelegPosition],
             && kunde.besteuerungen.on(position.satz_datum).is_none()
     };
     if is_gutschrift && positions.iter().any(is_unknown) {
-        hints.add(HintCode::BesteuerungUnbekannt, unknown(&kunde.name));
+        let message = format!(
+            "Wie {} besteuert wird, ist nicht bekannt; weist die Gutschrift zu viel Steuer aus, schuldet er sie (§ 14c UStG). \
+             Bitte die Besteuerung eintragen, auch „regel“.",
+            kunde.name
+        );
+        hints.add(HintCode::BesteuerungUnbekannt, message);
     }
-}
-
-/// The message that the Besteuerung of a supplier is not known.
-pub fn unknown(name: &str) -> String {
-    format!(
-        "Wie {name} besteuert wird, ist nicht bekannt; weist die Gutschrift zu viel Steuer aus, schuldet er sie (§ 14c UStG). \
-         Bitte die Besteuerung eintragen, auch „regel“."
-    )
 }

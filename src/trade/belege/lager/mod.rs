@@ -18,6 +18,7 @@ mod receipt;
 mod record;
 mod search;
 mod settle;
+pub mod settled_price;
 mod sql;
 
 pub use batch::{batch_missing, charge_for, complete_charge};

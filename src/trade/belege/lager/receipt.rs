@@ -6,6 +6,7 @@ use rusqlite::named_params;
 use uuid::Uuid;
 
 use super::booking::Booking;
+use super::settled_price;
 use super::sql::OFFEN;
 use crate::goods::chargen::{self, Charge};
 use crate::master::artikel;
@@ -70,6 +71,9 @@ impl Booking<'_> {
             // Nothing moved elsewhere, and an invoice sets the price only if the delivery has none.
             return Ok(());
         }
+        if let Some(price) = settled_price::of_batch(tx, charge.id, charge.artikel_id)? {
+            return chargen::set_receipt(tx, charge.id, receipt, Some(price));
+        }
         let price_of = |beleg| match brought.filter(|_| beleg == own) {
             Some(brought) => price_at(tx, beleg, brought.position, charge.artikel_id),
             None => price(tx, beleg, charge.id, charge.artikel_id),
@@ -79,6 +83,14 @@ impl Booking<'_> {
             return Ok(());
         }
         chargen::set_receipt(tx, charge.id, receipt, price)
+    }
+}
+
+/// Returns the price of a batch that no settlement pays for: that of its receipt.
+pub fn price_of_receipt(tx: &Tx<'_>, charge: &Charge) -> Result<Option<Price>> {
+    match charge.eingang_beleg_id {
+        Some(beleg) => price(tx, beleg, charge.id, charge.artikel_id),
+        None => Ok(charge.eingang_ep),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::platform::db::seals::numbers;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, or_refusal};
 use crate::rules::day::{Day, DayTime};
-use crate::rules::document::{BelegAktion, BelegStatus};
+use crate::rules::document::{BelegAktion, BelegStatus, Lagerrolle};
 use crate::rules::error::{Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::number::Reihe;
 use crate::rules::tax::Gedruckt;
@@ -150,7 +150,7 @@ pub fn cancel(
     let needs_counter = old.status != BelegStatus::Offen && old.beleg_typ.ist_rechnung();
     let einstellungen = tenants::load(tx)?;
     if !needs_counter {
-        check_locked(&einstellungen, old.datum())?;
+        check_cancelled_in_locked(&einstellungen, &old)?;
     }
     let positions = sql::positions(tx, old.id)?;
     refuse_followed(tx, &old)?;
@@ -158,6 +158,7 @@ pub fn cancel(
     let beleg = move_to(tx, old.clone(), BelegStatus::Storniert, BelegAktion::Storno, Some(grund))?;
     let lagerbewegungen = withdraw(tx, (&old, &positions), &beleg, &einstellungen, &mut hinweise)?;
     abrechnung::follow(tx, beleg.id)?;
+    lager::settled_price::price_batches(tx, beleg.id)?;
     let counter = || counter_document(tx, &beleg, positions, &mut hinweise);
     let counter = needs_counter.then(counter).transpose()?;
     Ok(StornoBestaetigung {
@@ -169,6 +170,22 @@ pub fn cancel(
         lagerbewegungen,
         hinweise,
     })
+}
+
+/// Refuses to cancel a document of a locked period that would leave no counter document, and names the way that is open.
+fn check_cancelled_in_locked(einstellungen: &Einstellungen, old: &Beleg) -> Result<()> {
+    let Some(locked) = einstellungen.gesperrt_bis.filter(|locked| old.datum() <= *locked) else {
+        return Ok(());
+    };
+    let advice = match old.beleg_typ.lagerrolle() {
+        Lagerrolle::Rechnung => {
+            "Bitte den Beleg erst abschließen: Der Storno eines abgeschlossenen ist von heute."
+        }
+        Lagerrolle::Lieferung => "Bitte die Ware mit einem Beleg von heute zurückgeben (negative Menge).",
+        Lagerrolle::Keine => "Er bindet nichts; soll er weg, bitte erst gesperrt_bis zurücknehmen.",
+    };
+    let what = format!("Der Zeitraum bis {locked} ist gesperrt.");
+    Err(Refusal::field(Code::ZeitraumGesperrt, "beleg_datum", (what, advice)).into())
 }
 
 /// Takes back what a cancelled document has moved, paired and named.
