@@ -193,13 +193,16 @@ macro_rules! record {
     (
         $(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident $fields:tt
         $(with $with:tt)?
-        $($(#[$body_meta:meta])* body $kind:ident $body:ident $own:tt nur_lesen: [$($read_only:literal),*])+
+        $(
+            $(#[$body_meta:meta])* body $kind:ident $body:ident $(as $shown:literal)? { $($own:tt)* }
+            nur_lesen: [$($read_only:literal),*]
+        )+
     ) => {
         $crate::platform::db::record::record! {
             $(#[$meta])* pub struct $record $way $table as $alias $fields $(with $with)?
         }
-        $($crate::platform::db::record::body! {
-            $(#[$body_meta])* $record $kind $body $own [$($read_only),*] $fields
+        $($crate::eingabe! {
+            @ of $record: $(#[$body_meta])* $kind $body $(as $shown)? { $($own)* } [$($read_only),*] $fields
         })+
     };
     ($(#[$meta:meta])* pub struct $record:ident $way:ident $table:ident as $alias:ident {
@@ -233,31 +236,6 @@ macro_rules! record {
                         Ok(())
                     })
                 }
-            }
-        }
-    };
-}
-
-/// Declares a body of a record: the fields that name the type that reads them, and its own.
-macro_rules! body {
-    ($(#[$meta:meta])* $record:ident $kind:ident $body:ident { $($own:tt)* } [$($read_only:literal),*] {
-        $($(#[$($attribute:tt)*])* $field:ident: $type:ty $(as $wire:ty)?
-            $(= $($way:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?
-            $(=> $said:expr)?),* $(,)?
-    }) => {
-        $crate::eingabe! {
-            $(#[$meta])*
-            pub $kind $body { $($($field: $wire,)?)* $($own)* }
-            nur_lesen: [..$record $(, $read_only)*]
-        }
-
-        impl $body {
-            /// Sets the fields that the record declares: what was not said stays, null empties.
-            #[allow(unused, reason = "a slice that computes most of its record sets each field itself")]
-            pub(super) fn apply_to(self, record: &mut $record) {
-                use $crate::{platform::http::wire::FromJson, rules::change::Takes};
-
-                $($(Takes::<<$wire as FromJson>::Value>::take(&mut record.$field, self.$field);)?)*
             }
         }
     };
@@ -380,4 +358,4 @@ macro_rules! is_shown {
     };
 }
 
-pub(crate) use {body, columns, is_shown, read_column, record, write_member};
+pub(crate) use {columns, is_shown, read_column, record, write_member};

@@ -37,6 +37,8 @@ pub const LONG_TEXT_CHARS_MAX: usize = 4_000;
 /// [`Change`](crate::rules::change::Change). One list of fields can declare both; then the first converts
 /// into the second. `as` sets the name in the description, if it differs.
 ///
+/// The bodies of a record stand behind its `record!`, which passes its fields on.
+///
 /// `nur_lesen` names fields that appear in answers and may be repeated in requests, those of a struct as
 /// `..Beleg`; they are ignored with a hint, so that GET, edit, PUT works.
 #[macro_export]
@@ -61,6 +63,31 @@ macro_rules! eingabe {
                         .$field
                         .map_or($crate::rules::change::Change::Keep, $crate::rules::change::Change::Set)),+
                 }
+            }
+        }
+    };
+    // A body of a record: the fields that name the type that reads them, and its own.
+    (
+        @ of $record:ident: $(#[$meta:meta])* $kind:ident $body:ident $(as $shown:literal)? { $($own:tt)* }
+        [$($read_only:literal),*] {
+            $($(#[$($attribute:tt)*])* $field:ident: $type:ty $(as $wire:ty)?
+                $(= $($way:ident $(as $column:ident)?)? $($sql:literal)? $($(|$($of:ident),+|)? { $value:expr })?)?
+                $(=> $said:expr)?),* $(,)?
+        }
+    ) => {
+        $crate::eingabe! {
+            $(#[$meta])*
+            pub $kind $body $(as $shown)? { $($($field: $wire,)?)* $($own)* }
+            nur_lesen: [..$record $(, $read_only)*]
+        }
+
+        impl $body {
+            /// Sets the fields that the record declares: what was not said stays, null empties.
+            #[allow(unused, reason = "a slice that computes most of its record sets each field itself")]
+            pub(super) fn apply_to(self, record: &mut $record) {
+                use $crate::{platform::http::wire::FromJson, rules::change::Takes};
+
+                $($(Takes::<<$wire as FromJson>::Value>::take(&mut record.$field, self.$field);)?)*
             }
         }
     };
