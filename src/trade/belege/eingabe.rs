@@ -3,20 +3,20 @@
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::model::{Beleg, BelegPosition};
+use super::model::Beleg;
+pub use super::model::NewItem;
 use crate::master::kunden::{self, KundenId};
-use crate::master::laender::Staat;
 use crate::platform::db::tx::Tx;
 use crate::platform::http::json::Json;
 use crate::platform::http::query::Query;
 use crate::platform::http::upload::{Dateiname, Inhalt};
-use crate::platform::http::wire::{At, FromJson, Kennung, Liste, LongText, OneOf, Tage, Text};
+use crate::platform::http::wire::{At, FromJson, Kennung, Liste, LongText, Tage, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
 use crate::rules::error::{Checked, Code};
-use crate::rules::fixed::{Money, Percent, Price, Quantity};
-use crate::rules::tax::{GedruckteGruppe, Steuerkategorie};
+use crate::rules::fixed::{Money, Percent};
+use crate::rules::tax::GedruckteGruppe;
 use crate::rules::verweis::Verweis;
 use crate::{auswahl, eingabe, shape};
 
@@ -108,40 +108,6 @@ impl From<GedruckteGruppe> for SteuergruppeEingabe {
         let GedruckteGruppe { mwst_satz, basis, steuer } = group;
         SteuergruppeEingabe { mwst_satz: Some(mwst_satz), basis: Some(basis), steuer: Some(steuer) }
     }
-}
-
-eingabe! {
-    /// An item of a document, before it becomes a position.
-    #[derive(Serialize)]
-    pub struct NewItem as "ItemEingabe" {
-        id: Uuid,
-        menge: Quantity,
-        artikel_id: Uuid,
-        artikelnr: Text,
-        einheit: Text,
-        ep_netto: Price,
-        mwst_satz: Percent,
-        steuer_kategorie: OneOf<Steuerkategorie>,
-        rabatt_prozent: Percent,
-        bezeichnung: Text,
-        bezeichnung2: Text,
-        langtext: LongText,
-        fremde_charge_nr: Text,
-        mhd: Day,
-        herkunftsland: Staat,
-        biozertifikat_id: Kennung,
-        charge_id: Uuid,
-        kontrakt_id: Uuid,
-        kontrakt_position_id: Uuid,
-        kostenstelle: Text,
-        niederlassung_id: Kennung,
-        lagerhalle_id: Kennung,
-        wiegung_id: Uuid,
-        lager_buchen: bool,
-        bezug_beleg_id: Uuid,
-        bezug_position_id: Uuid,
-    }
-    nur_lesen: [..BelegPosition]
 }
 
 eingabe! {

@@ -5,10 +5,12 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::goods::chargen::Bewegung;
+use crate::master::laender::Staat;
 use crate::papers::blatt::Skonto;
 use crate::platform::db::columns::Json;
 use crate::platform::db::record::record;
 use crate::platform::failure::Result;
+use crate::platform::http::wire::{Kennung, LongText, OneOf, Text};
 use crate::rules::day::{Day, DayTime, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp, Rechnungsart, VerknuepfungArt};
 use crate::rules::error::{Code, Hints, Message};
@@ -201,37 +203,37 @@ record! {
     pub struct BelegPosition in beleg_position as p {
         id: Uuid = fixed,
         beleg_id: Uuid = fixed,
-        artikel_id: Option<Uuid> = fixed,
-        bezeichnung: Option<String> = fixed,
-        bezeichnung2: Option<String> = fixed,
-        langtext: Option<String> = fixed,
-        menge: Quantity = fixed,
-        einheit: Option<String> = fixed,
+        artikel_id: Option<Uuid> as Uuid = fixed,
+        bezeichnung: Option<String> as Text = fixed,
+        bezeichnung2: Option<String> as Text = fixed,
+        langtext: Option<String> as LongText = fixed,
+        menge: Quantity as Quantity = fixed,
+        einheit: Option<String> as Text = fixed,
         /// The net unit price before discount, the same as ep_netto (D6).
         einzelpreis: Price = |ep_netto| { ep_netto },
-        ep_netto: Price = fixed,
-        mwst_satz: Percent = fixed,
+        ep_netto: Price as Price = fixed,
+        mwst_satz: Percent as Percent = fixed,
         /// Reason why it is taxed or not (D24).
-        steuer_kategorie: Steuerkategorie = fixed,
+        steuer_kategorie: Steuerkategorie as OneOf<Steuerkategorie> = fixed,
         gesamtpreis: Money = fixed,
-        rabatt_prozent: Percent = fixed,
+        rabatt_prozent: Percent as Percent = fixed,
         /// From 1.
         position: i64 = fixed,
-        charge_id: Option<Uuid> = fixed,
-        fremde_charge_nr: Option<String> = fixed,
-        mhd: Option<DayTime> = fixed,
-        herkunftsland: Option<String> = fixed,
-        biozertifikat_id: Option<i64> = fixed,
-        kontrakt_id: Option<Uuid> = fixed,
-        kontrakt_position_id: Option<Uuid> = fixed,
-        wiegung_id: Option<Uuid> = fixed,
-        bezug_beleg_id: Option<Uuid> = fixed,
-        bezug_position_id: Option<Uuid> = fixed,
+        charge_id: Option<Uuid> as Uuid = fixed,
+        fremde_charge_nr: Option<String> as Text = fixed,
+        mhd: Option<DayTime> as Day = fixed,
+        herkunftsland: Option<String> as Staat = fixed,
+        biozertifikat_id: Option<i64> as Kennung = fixed,
+        kontrakt_id: Option<Uuid> as Uuid = fixed,
+        kontrakt_position_id: Option<Uuid> as Uuid = fixed,
+        wiegung_id: Option<Uuid> as Uuid = fixed,
+        bezug_beleg_id: Option<Uuid> as Uuid = fixed,
+        bezug_position_id: Option<Uuid> as Uuid = fixed,
         /// Whether it takes part in the stock (D8).
-        lager_buchen: bool = fixed,
-        kostenstelle: Option<String> = fixed,
-        niederlassung_id: Option<i64> = fixed,
-        lagerhalle_id: Option<i64> = fixed,
+        lager_buchen: bool as bool = fixed,
+        kostenstelle: Option<String> as Text = fixed,
+        niederlassung_id: Option<i64> as Kennung = fixed,
+        lagerhalle_id: Option<i64> as Kennung = fixed,
         artikel_name: Option<String> = "a.bezeichnung",
         /// Whether the request sent the rate.
         #[serde(skip)]
@@ -273,6 +275,12 @@ record! {
         #[serde(skip_serializing_if = "Option::is_none")]
         offen: Option<Option<Quantity>> = { None },
     }
+    /// An item of a document, before it becomes a position.
+    #[derive(Serialize)]
+    body struct NewItem as "ItemEingabe" {
+        id: Uuid,
+        artikelnr: Text,
+    } nur_lesen: []
 }
 
 /// A position that a position is paired with: the invoice of a delivery, the credit of an invoice (D8).

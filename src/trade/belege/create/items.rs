@@ -20,7 +20,7 @@ use crate::master::biozertifikate;
 use crate::master::tenants::Lagerbuchung;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Result, keep_refused};
-use crate::rules::day::{Day, DayTime};
+use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::error::{Code, HintCode, Hints, Refusals, refuse_if, required};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
@@ -211,44 +211,34 @@ impl Resolver<'_, '_> {
 
     /// Builds the position of a checked and completed item; its id and number are assigned later.
     fn position(&self, item: NewItem, artikel: Option<&Artikel>, amounts: &Amounts) -> BelegPosition {
+        let charge_gesendet = item.charge_id.is_some();
+        let satz_gesendet =
+            item.mwst_satz.is_some() || item.steuer_kategorie.is_some_and(|sent| sent.fits(Percent::ZERO));
+        let mut position = BelegPosition::default();
+        item.apply_to(&mut position);
+        let BelegPosition { bezeichnung, bezeichnung2, langtext, .. } = position;
         BelegPosition {
             beleg_id: self.context.beleg.id,
             artikel_id: artikel.map(|artikel| artikel.id),
-            bezeichnung: item.bezeichnung.or_else(|| artikel.map(|artikel| artikel.bezeichnung.clone())),
-            bezeichnung2: item.bezeichnung2.or_else(|| artikel?.bezeichnung2.clone()),
-            langtext: item.langtext.or_else(|| artikel?.langtext.clone()),
+            bezeichnung: bezeichnung.or_else(|| artikel.map(|artikel| artikel.bezeichnung.clone())),
+            bezeichnung2: bezeichnung2.or_else(|| artikel?.bezeichnung2.clone()),
+            langtext: langtext.or_else(|| artikel?.langtext.clone()),
             menge: amounts.menge,
-            einheit: item.einheit,
             einzelpreis: amounts.ep_netto,
             ep_netto: amounts.ep_netto,
             mwst_satz: amounts.steuer.satz,
             steuer_kategorie: amounts.steuer.kategorie,
             gesamtpreis: amounts.gesamtpreis,
             rabatt_prozent: amounts.rabatt_prozent,
-            charge_gesendet: item.charge_id.is_some(),
-            charge_id: item.charge_id,
-            fremde_charge_nr: item.fremde_charge_nr,
-            mhd: item.mhd.map(DayTime),
-            herkunftsland: item.herkunftsland,
-            biozertifikat_id: item.biozertifikat_id,
-            kontrakt_id: item.kontrakt_id,
-            kontrakt_position_id: item.kontrakt_position_id,
-            wiegung_id: item.wiegung_id,
-            bezug_beleg_id: item.bezug_beleg_id,
-            bezug_position_id: item.bezug_position_id,
-            lager_buchen: item.lager_buchen == Some(true),
-            kostenstelle: item.kostenstelle,
-            niederlassung_id: item.niederlassung_id,
-            lagerhalle_id: item.lagerhalle_id,
+            charge_gesendet,
             artikel_name: artikel.map(|artikel| artikel.bezeichnung.clone()),
-            satz_gesendet: item.mwst_satz.is_some()
-                || item.steuer_kategorie.is_some_and(|sent| sent.fits(Percent::ZERO)),
+            satz_gesendet,
             satz_datum: amounts.satz_datum,
             lager_menge: amounts.lager_menge,
             preis_des_artikels: amounts.preis_des_artikels,
             preis_fehlt: amounts.preis_fehlt,
             steuer_davor: amounts.steuer_davor,
-            ..BelegPosition::default()
+            ..position
         }
     }
 
