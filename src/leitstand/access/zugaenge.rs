@@ -8,7 +8,7 @@ use super::people::{self, Person, Rolle};
 use crate::leitstand::kit::done::{Done, InstallationChange, Response};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{choice, facts, field, linked, made_from, moment};
+use crate::leitstand::kit::parts::{choice, facts, field, linked, made_from, moment, tick};
 use crate::master::tenants::Tenant;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::audit::{Filter, Who, log_page};
@@ -73,12 +73,7 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
         (choice(request, "rolle", "Rolle", roles, Rolle::Ansehen.as_str()))
         fieldset { legend { "Firmen (keine angekreuzt: alle)" }
             @for firma in &request.firmen { @let name = format!("firma-{}", firma.id);
-                div {
-                    label {
-                        input type="checkbox" name=(name) value="ja" checked[request.field(&name) == "ja"];
-                        " " (firma.name)
-                    }
-                }
+                (tick(&name, request.field(&name) == "ja", &firma.name))
             }
         }
     };

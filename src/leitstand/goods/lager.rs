@@ -12,8 +12,8 @@ use crate::leitstand::kit::lists::{self, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::pager::pager;
 use crate::leitstand::kit::parts::{
-    ROWS, TOO_MANY, amount, field, form, form_to, in_unit, joined, number, optional, refusal, signed, table,
-    typed_number,
+    ROWS, TOO_MANY, amount, cell, field, form, form_to, in_unit, joined, number, optional, refusal, signed,
+    table, typed_number,
 };
 use crate::leitstand::master::artikel::groups_of;
 use crate::master::artikel;
@@ -110,15 +110,8 @@ fn sheet(request: &PageRequest, rows: &[Lagerposten], is_form: bool) -> Markup {
 }
 
 fn count_field(request: &PageRequest, posten: &Lagerposten) -> Markup {
-    let name = name_of(posten);
-    let (id, why) = (format!("feld-{name}"), format!("fehler-{name}"));
-    let refusal = request.refusal.as_ref().filter(|refusal| refusal.feld.as_ref() == Some(&name));
-    html! {
-        label.unseen for=(id) { "Gezählt: " (joined([&Some(posten.bezeichnung.clone()), &posten.charge_nr], ", ")) }
-        input id=(id) name=(name) type="text" inputmode="decimal" autocomplete="off" value=(request.field(&name))
-            aria-invalid=[refusal.map(|_| "true")] aria-describedby=[refusal.map(|_| &why)];
-        @if let Some(refusal) = refusal { p.refused id=(why) role="alert" { (refusal.message) } }
-    }
+    let what = joined([&Some(posten.bezeichnung.clone()), &posten.charge_nr], ", ");
+    cell(request, &name_of(posten), &format!("Gezählt: {what}"), "decimal")
 }
 
 /// A count of a batch or of an article: its field, its name, its unit, and the booked and counted quantities.

@@ -29,7 +29,7 @@ fn state_of(wiegung: &Wiegung) -> &'static str {
     }
 }
 
-fn columns<'t>(table: Table<'t, Wiegung>) -> Table<'t, Wiegung> {
+pub fn columns<'t>(table: Table<'t, Wiegung>) -> Table<'t, Wiegung> {
     table
         .text("Wiegeschein", |wiegung| wiegung.wiegeschein_nr.clone())
         .text("Erstwiegung", |wiegung| moment(wiegung.ts_erst))

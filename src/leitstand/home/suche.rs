@@ -6,20 +6,22 @@ use uuid::Uuid;
 
 use crate::goods::chargen::{self, Charge};
 use crate::goods::waage::{self, Wiegung};
+use crate::leitstand::goods::chargen::columns as charge_columns;
+use crate::leitstand::goods::wiegungen;
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
-use crate::leitstand::kit::parts::{Table, amount, linked, moment, number, optional, or_blank, typed_money};
+use crate::leitstand::kit::parts::{Table, linked, number, or_blank, typed_money};
 use crate::leitstand::master::artikel::name_of;
-use crate::leitstand::master::partner::town;
+use crate::leitstand::master::partner;
+use crate::leitstand::trade::belege::columns as document_columns;
 use crate::master::artikel::{self, ArtikelZeile};
 use crate::master::kunden::{self, Kunde};
 use crate::platform::db::list::Page;
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use crate::platform::listing::Records;
-use crate::rules::day::Day;
 use crate::rules::text::case_key;
-use crate::trade::belege;
+use crate::trade::belege::{self, Beleg};
 
 const HITS_SHOWN_MAX: u32 = 10;
 
@@ -36,7 +38,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let Some(suche) = query.search("suche")? else {
         return Ok(frame::page(request, "Suche", html! { p.empty { (HOW_TO_SEARCH) } }));
     };
-    let groups = [documents, by_amount, partner, artikel, chargen, wiegungen];
+    let groups = [documents, by_amount, partners, artikel, chargen, weighings];
     let groups = groups.into_iter().map(|search| search(request, db, suche)).collect::<Result<Vec<_>>>()?;
     let mut hits = groups.iter().flat_map(|group| &group.hits);
     if let (Some(only), None) = (hits.next(), hits.next()) {
@@ -86,13 +88,7 @@ fn group<T>(
 fn documents(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = belege::Auswahl { suche: Some(suche), ..belege::Auswahl::default() };
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
-    Ok(group(
-        request,
-        ("Belege", "belege", "suche"),
-        &found,
-        |beleg| beleg.id,
-        crate::leitstand::trade::belege::columns,
-    ))
+    Ok(group(request, ("Belege", "belege", "suche"), &found, |beleg: &Beleg| beleg.id, document_columns))
 }
 
 /// Finds documents by net or gross sum if an amount was typed.
@@ -102,25 +98,13 @@ fn by_amount(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Gr
     let found = belege::list(&db.tx, &auswahl, FIRST_HITS)?;
     let among = number(belege::AMOUNTS_LOOKED_AT_MAX);
     let title = format!("Belege mit diesem Betrag, netto oder brutto, unter den neuesten {among}");
-    Ok(group(
-        request,
-        (&title, "belege", "betrag"),
-        &found,
-        |beleg| beleg.id,
-        crate::leitstand::trade::belege::columns,
-    ))
+    Ok(group(request, (&title, "belege", "betrag"), &found, |beleg: &Beleg| beleg.id, document_columns))
 }
 
-fn partner(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn partners(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let auswahl = kunden::Auswahl { suche: Some(suche), ..kunden::Auswahl::default() };
     let found = kunden::list(&db.tx, &auswahl, FIRST_HITS)?;
-    let id = |kunde: &Kunde| kunde.id;
-    Ok(group(request, ("Partner", "partner", "suche"), &found, id, |table| {
-        table
-            .text("Name", |kunde| kunde.name.clone())
-            .text("Nummer", |kunde| kunde.kundennr.clone())
-            .text("Ort", town)
-    }))
+    Ok(group(request, ("Partner", "partner", "suche"), &found, |kunde: &Kunde| kunde.id, partner::columns))
 }
 
 fn artikel(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
@@ -140,17 +124,12 @@ fn chargen(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Grou
     let found = chargen::list(&db.tx, &auswahl, FIRST_HITS)?;
     let id = |charge: &Charge| charge.id;
     Ok(group(request, ("Chargen", "chargen", "suche"), &found, id, |table| {
-        table
-            .text("Charge", |charge| charge.charge_nr.clone())
-            .text("Nummer des Lieferanten", |charge| or_blank(&charge.fremde_charge_nr))
-            .text("Artikel", |charge| charge.artikel_bezeichnung.clone())
-            .text("Haltbar bis", |charge| optional(charge.mhd, |mhd| Day::german(mhd.0)))
-            .numbers("Bestand", |charge| amount(charge.bestand))
+        charge_columns(db.tx.today(), table)
     }))
 }
 
 /// Finds weighings by the whole number or the whole plate, as the interface does.
-fn wiegungen(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
+fn weighings(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Group> {
     let by_number =
         waage::Auswahl { wiegeschein_nr: Some(suche.to_uppercase()), ..waage::Auswahl::default() };
     let by_plate = waage::Auswahl { kennzeichen: Some(suche), ..waage::Auswahl::default() };
@@ -159,12 +138,5 @@ fn wiegungen(request: &PageRequest, db: &Snapshot<'_>, suche: &str) -> Result<Gr
     found.rows.extend(of_plate.rows);
     found.count += of_plate.count;
     let id = |wiegung: &Wiegung| wiegung.id;
-    Ok(group(request, ("Wiegungen", "wiegungen", "kennzeichen"), &found, id, |table| {
-        table
-            .text("Wiegeschein", |wiegung| wiegung.wiegeschein_nr.clone())
-            .text("Gewogen", |wiegung| moment(wiegung.ts_erst))
-            .text("Kennzeichen", |wiegung| or_blank(&wiegung.kennzeichen))
-            .text("Partner", |wiegung| or_blank(&wiegung.partner_name))
-            .numbers("Netto (kg)", |wiegung| optional(wiegung.gewicht_netto_kg, amount))
-    }))
+    Ok(group(request, ("Wiegungen", "wiegungen", "kennzeichen"), &found, id, wiegungen::columns))
 }

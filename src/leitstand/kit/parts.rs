@@ -337,6 +337,25 @@ pub fn lines(request: &PageRequest, name: &str, label: &str, value: &str) -> Mar
     })
 }
 
+/// A box to tick.
+pub fn tick(name: &str, is_ticked: bool, words: impl Render) -> Markup {
+    html! { label.tick { input type="checkbox" name=(name) value="ja" checked[is_ticked]; (words) } }
+}
+
+/// An input without a visible label, in the cell of a table, with what was typed and its refusal.
+pub fn cell(request: &PageRequest, name: &str, label: &str, inputmode: &str) -> Markup {
+    let why = format!("fehler-{name}");
+    let refusal = request.refusal.as_ref().and_then(|refusal| refusal.of_field(name));
+    html! {
+        div {
+            input type="text" id=(format!("feld-{name}")) name=(name) value=(request.field(name))
+                inputmode=(inputmode) autocomplete="off" aria-label=(label)
+                aria-invalid=[refusal.map(|_| "true")] aria-describedby=[refusal.map(|_| &why)];
+            @if let Some(refusal) = refusal { p.refused id=(why) role="alert" { (refusal) } }
+        }
+    }
+}
+
 /// Returns the value that was sent, or `value` if the form was not sent yet.
 fn typed<'a>(request: &'a PageRequest, name: &str, value: &'a str) -> &'a str {
     if request.is_sent(name) { request.field(name) } else { value }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::leitstand::kit::done::{Done, InstallationChange, check_stand};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{choice, field, form, lines, made_from, refusal};
+use crate::leitstand::kit::parts::{choice, field, form, lines, made_from, refusal, tick};
 use crate::master::tenants::firma::{self, ANGABEN};
 use crate::master::tenants::{self, CurrentSetting, Logo, SETTINGS, Setting};
 use crate::platform::db::TenantId;
@@ -28,13 +28,8 @@ pub fn show_new(request: &PageRequest, _: &Snapshot<'_>) -> Result<Reply> {
     let inside = html! {
         (refusal(request, &["name"]))
         (field(request, "name", "Name der Firma", "text", "", "organization"))
-        div.field {
-            label {
-                input type="checkbox" name="test" value="ja";
-                " Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt sich \
-                 leeren. Das bleibt so."
-            }
-        }
+        (tick("test", false, "Nur zum Ausprobieren: was darin entsteht, ist als Test gekennzeichnet, und sie lässt \
+            sich leeren. Das bleibt so."))
     };
     let body = html! {
         p { "Danach kommen ihre Angaben für Belege, der erste Schlüssel für ein Programm und der erste Import." }
@@ -78,7 +73,7 @@ pub fn show_data(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         }
         @if logo {
             p { img src=(request.of_firma("firma/logo")) alt="Das jetzige Logo" width="160"; }
-            div.field { label { input type="checkbox" name="ohne_logo" value="ja"; " Logo entfernen" } }
+            (tick("ohne_logo", false, "Logo entfernen"))
         }
         (field(request, LOGO, "Logo (PNG oder JPEG, bis 200 KiB)", "file", "", "off"))
         @for stand in stand.iter().filter(|stand| stand.setting.name == LOGO_SAYS_NAME) { (input(request, stand)) }

@@ -8,7 +8,7 @@ use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields::{self, elsewhere, wording};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice, new_button};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{facts, joined, number, optional, or_blank};
+use crate::leitstand::kit::parts::{Table, facts, joined, number, optional, or_blank};
 use crate::leitstand::kit::verlauf::{self, Lesart};
 use crate::leitstand::kit::{anhaenge, frame};
 use crate::master::anhaenge::Besitzer;
@@ -43,21 +43,19 @@ pub fn list(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         above: new_button(request, "partner/neu", "Neuer Partner"),
         ..List::of("partner", "Partner", |kunde: &Kunde| kunde.id, &found)
     };
-    lists::page(request, db, list, |table| {
-        table
-            .text("Name", |kunde| kunde.name.clone())
-            .sorts("name")
-            .text("Nummer", |kunde| kunde.kundennr.clone())
-            .sorts("kundennr")
-            .text("Ort", town)
-            .text("Telefon", |kunde| or_blank(&kunde.telefon))
-            .text("Rollen", |kunde| rollen(kunde.partner_typen.each()))
-            .text("Status", |kunde| kunde.status.as_str().to_owned())
-    })
+    lists::page(request, db, list, columns)
 }
 
-pub fn town(kunde: &Kunde) -> String {
-    joined([&kunde.plz, &kunde.ort], " ")
+pub fn columns<'t>(table: Table<'t, Kunde>) -> Table<'t, Kunde> {
+    table
+        .text("Name", |kunde| kunde.name.clone())
+        .sorts("name")
+        .text("Nummer", |kunde| kunde.kundennr.clone())
+        .sorts("kundennr")
+        .text("Ort", |kunde| joined([&kunde.plz, &kunde.ort], " "))
+        .text("Telefon", |kunde| or_blank(&kunde.telefon))
+        .text("Rollen", |kunde| rollen(kunde.partner_typen.each()))
+        .text("Status", |kunde| kunde.status.as_str().to_owned())
 }
 
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::leitstand::kit::done::FirmaChange;
 use crate::leitstand::kit::fields::wording;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{field as typed_day, form, made_from, refusal, with_way_back};
+use crate::leitstand::kit::parts::{field as typed_day, form, made_from, refusal, tick, with_way_back};
 use crate::leitstand::kit::{fields, frame};
 use crate::master::kunden::{self, Kunde};
 use crate::platform::failure::Result;
@@ -94,12 +94,7 @@ fn rollen(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
             // Browsers do not send unticked boxes: this field says that they were shown.
             input type="hidden" name=(ROLLEN) value="gezeigt";
             @for rolle in offered(kunde.is_none()) {
-                div {
-                    label {
-                        input type="checkbox" name=(box_of(rolle)) value="ja" checked[has(rolle)];
-                        " " (wording(rolle.as_str()))
-                    }
-                }
+                (tick(&box_of(rolle), has(rolle), wording(rolle.as_str())))
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::leitstand::kit::done::{Done, FirmaChange, changes_of_firma};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
 use crate::leitstand::kit::parts::{
-    amount, choice, field, form, json_number, optional, or_blank, refusal, table,
+    amount, choice, field, form, json_number, optional, or_blank, refusal, table, tick,
 };
 use crate::leitstand::master::artikel::groups_of;
 use crate::master::tenants;
@@ -135,8 +135,8 @@ fn fields(request: &PageRequest, db: &Snapshot<'_>) -> Result<Markup> {
         (choice(request, "artikelgruppe", "Artikelgruppe", groups, request.param("artikelgruppe")))
         (text("konto", "Konto"))
         (text("bu", "BU-Schlüssel; auf einem Automatikkonto leer"))
-        label.tick { input type="checkbox" name="automatik" value="ja" checked[automatik == "ja"];
-            "Automatikkonto, das hier nicht bekannt ist: Es rechnet seine Steuer in DATEV von selbst." }
+        (tick("automatik", automatik == "ja",
+            "Automatikkonto, das hier nicht bekannt ist: Es rechnet seine Steuer in DATEV von selbst."))
     })
 }
 

@@ -10,7 +10,7 @@ use super::konten::{in_words, noted, put};
 use crate::leitstand::kit::done::{Done, FirmaChange};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot, encoded};
-use crate::leitstand::kit::parts::{form_to, number, refusal, table};
+use crate::leitstand::kit::parts::{Table, cell, form_to, number, refusal, table, tick};
 use crate::office::buchhaltung::{self, Luecke};
 use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
@@ -80,40 +80,21 @@ fn hidden(fields: &[String], bis: &str) -> Markup {
     }
 }
 
-fn with_fields<'t>(
-    request: &'t PageRequest,
-    shown: crate::leitstand::kit::parts::Table<'t, usize>,
-    fields: &'t [String],
-) -> Markup {
+fn with_fields<'t>(request: &'t PageRequest, shown: Table<'t, usize>, fields: &'t [String]) -> Markup {
     let what = move |at: usize| fields.get(at).map(|feld| in_words(feld)).unwrap_or_default();
     let has_group = move |at: usize| fields.get(at).and_then(|feld| buchhaltung::of_feld(feld)?.2).is_some();
     html! { (shown
-    .with("Konto", false, move |at| cell(request, "konto", *at, &format!("Konto für {}", what(*at))))
-    .with("BU-Schlüssel", false, move |at| cell(request, "bu", *at, &format!("BU-Schlüssel für {}", what(*at))))
+    .with("Konto", false, move |at| cell(request, &format!("konto-{at}"), &format!("Konto für {}", what(*at)), "numeric"))
+    .with("BU-Schlüssel", false, move |at| cell(request, &format!("bu-{at}"), &format!("BU-Schlüssel für {}", what(*at)), "numeric"))
     .with("Gilt auch für", false, move |at| html! { @if has_group(*at) {
         @let name = format!("alle-{at}");
-        label.tick { input type="checkbox" name=(name) value="ja" checked[request.is_sent(&name)];
-            "alle Artikelgruppen" span.unseen { ": " (what(*at)) } }
+        (tick(&name, request.is_sent(&name), html! { "alle Artikelgruppen" span.unseen { ": " (what(*at)) } }))
     } })) }
 }
 
 /// The purpose of an account; it may take several lines.
 fn whole(feld: Option<&str>) -> Markup {
     html! { span.wrap { (feld.map(in_words).unwrap_or_default()) } }
-}
-
-fn cell(request: &PageRequest, name: &str, at: usize, label: &str) -> Markup {
-    let name = format!("{name}-{at}");
-    let refused = request.refusal.as_ref().and_then(|refusal| refusal.of_field(&name));
-    let why = refused.map(|_| format!("fehler-{name}"));
-    html! {
-        div {
-            input type="text" id=(format!("feld-{name}")) name=(name) value=(request.field(&name))
-                inputmode="numeric" size="8" autocomplete="off" aria-label=(label)
-                aria-invalid=[refused.map(|_| "true")] aria-describedby=[why.as_deref()];
-            @if let Some(refused) = refused { p.refused id=[why] role="alert" { (refused) } }
-        }
-    }
 }
 
 fn documents(request: &PageRequest, numbers: &[&str]) -> Markup {

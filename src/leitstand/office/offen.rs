@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::leitstand::kit::done::{Done, FirmaChange, Response};
 use crate::leitstand::kit::lists::{self, List, filter, filter_choice};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
-use crate::leitstand::kit::parts::{ROWS, TOO_MANY, amount, form, number, optional, refusal};
+use crate::leitstand::kit::parts::{self, ROWS, TOO_MANY, amount, form, number, optional, refusal};
 use crate::leitstand::trade::belege::art_of;
 use crate::leitstand::trade::erledigen::{NO_COUNTERPART, counterpart, open_of};
 use crate::papers::blatt::Skonto;
@@ -153,10 +153,10 @@ fn missing(request: &PageRequest, Posten { beleg, without, .. }: &Posten) -> Mar
     let name = format!("{NO_COUNTERPART}-{}", beleg.id);
     html! { @if !without.is_empty() { div {
         (counterpart(beleg)) " zu " (without.join(", "))
-        @if request.may_change() { label.tick {
-            input type="checkbox" name=(name) value="ja" checked[request.is_sent(&name)];
-            "kommt nicht mehr" span.unseen { " zu " (beleg.beleg_nummer) }
-        } }
+        @if request.may_change() {
+            (parts::tick(&name, request.is_sent(&name),
+                html! { "kommt nicht mehr" span.unseen { " zu " (beleg.beleg_nummer) } }))
+        }
     } } }
 }
 

@@ -7,7 +7,7 @@ use crate::leitstand::kit::done::{Done, FirmaChange};
 use crate::leitstand::kit::frame;
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::parts::{
-    field, form, moment, number, optional, refusal, table, tenths, yes_or_no,
+    field, form, moment, number, optional, refusal, table, tenths, tick, yes_or_no,
 };
 use crate::office::z3::{self, Ueberlassung, UeberlassungStand};
 use crate::platform::failure::{Failure, Result};
@@ -51,10 +51,7 @@ fn inside(request: &PageRequest) -> Markup {
         (refusal(request, &["von", "bis"]))
         (field(request, "von", "Erster Tag", "date", &first.to_string(), "off"))
         (field(request, "bis", "Letzter Tag", "date", &last.to_string(), "off"))
-        label.tick {
-            input type="checkbox" name="mit_belegen" value="ja" checked[request.is_sent("mit_belegen")];
-            " mit den PDF, E-Rechnungen und Anhängen der Belege"
-        }
+        (tick("mit_belegen", request.is_sent("mit_belegen"), "mit den PDF, E-Rechnungen und Anhängen der Belege"))
     }
 }
 

@@ -7,7 +7,7 @@ use super::kontoluecken;
 use crate::leitstand::kit::done::{Done, FirmaChange, Response, TRY, sentences};
 use crate::leitstand::kit::page::{PageRequest, Snapshot};
 use crate::leitstand::kit::pager::pager;
-use crate::leitstand::kit::parts::{field, form, linked, moment, number, refusal, table};
+use crate::leitstand::kit::parts::{field, form, linked, moment, number, refusal, table, tick};
 use crate::leitstand::kit::{frame, lists};
 use crate::master::tenants::{self, Einstellungen};
 use crate::office::buchhaltung::{self, Monat, Stapel};
@@ -149,8 +149,8 @@ fn new_form(request: &PageRequest, bis: &str) -> Markup {
         }
         (field(request, "bis", "Bis einschließlich", "date", bis, "off"))
         @if request.may_manage() {
-            label.tick { input type="checkbox" name=(LOCKS) value="ja" checked[request.is_sent(LOCKS)];
-                "Zeitraum sperren: Bis zu diesem Tag werden dann keine Belege mehr angelegt oder geändert." }
+            (tick(LOCKS, request.is_sent(LOCKS),
+                "Zeitraum sperren: Bis zu diesem Tag werden dann keine Belege mehr angelegt oder geändert."))
         }
         button type="submit" name="schritt" value=(TRY) { "Prüfen" } " "
     };
