@@ -61,6 +61,24 @@ const AFTER_THE_END: [&str; 9] = [
     "version",
 ];
 
+/// Columns of master data that a tax auditor does not get (D36), with their table and the reason.
+const NOT_FOR_AUDITORS: &[(&str, &str, &str)] = &[
+    ("artikel", "langtext", "what is said of goods, not what they cost"),
+    ("artikelgruppe", "nummer", "how another program calls it"),
+    ("kontrakt", "notizen", "for people of the firm alone"),
+    ("kontrakt", "schema_id", "each settlement has its scheme"),
+    ("kunde", "anrede email telefon telefon2 notizen", "how people talk, no matter of taxes"),
+    ("kunde", "bic e_adresse e_rechnung kaeuferreferenz", "each document has those that it went out with"),
+    ("kunde", "nachname_firma", "the name on documents is the other one"),
+    ("kunde", "angelegt_am geaendert_am kunden_id version vb_id", "of this program and of the firm alone"),
+];
+
+/// Columns of a partner that stay while records that the law keeps name him (D27).
+const KEPT_WITH_THE_NAME: &str = "angelegt_am anrede betriebsnummer debitor_konto e_rechnung geaendert_am \
+    gutschrift_vereinbart_am id kaeuferreferenz kreditor_konto kunden_id kundennr nachname_firma name ort plz \
+    skonto_prozent skonto_tage staat status steuerart steuernummer strasse ust_id vb_id version vorname \
+    zahlungsziel_tage";
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -116,6 +134,52 @@ fn declared() -> BTreeMap<String, BTreeSet<String>> {
     }
     assert!(declared.len() > 15, "the declarations were not found: {declared:?}");
     declared
+}
+
+#[test]
+fn every_column_of_master_data_is_handed_to_auditors_or_named_as_kept_back() {
+    let tables = fs::read_to_string(root().join("src/office/z3/tabellen/stamm.rs")).unwrap();
+    let declared = declared();
+    let mut found = 0;
+    for block in tables.split("\npub const ").skip(1) {
+        let (_, from) = block.split_once("from: \"from ").unwrap();
+        let (table, alias) = from.split_once(' ').unwrap();
+        let alias = alias.split(' ').next().unwrap();
+        let named: BTreeSet<&str> = block
+            .split(&['"', ' ', '(', ')', ','])
+            .filter_map(|word| word.strip_prefix(alias)?.strip_prefix('.'))
+            .collect();
+        let kept_back = NOT_FOR_AUDITORS.iter().filter(|(of, ..)| *of == table);
+        let kept_back: BTreeSet<&str> = kept_back.flat_map(|(_, columns, _)| columns.split(' ')).collect();
+        let both: Vec<_> = kept_back.intersection(&named).collect();
+        assert!(both.is_empty(), "{table}: {both:?} are handed over: take them out of NOT_FOR_AUDITORS");
+        let Some(declared) = declared.get(table) else { continue };
+        let known = declared.iter().map(String::as_str).collect::<BTreeSet<_>>();
+        let missing: Vec<_> =
+            known.iter().filter(|name| !named.contains(*name) && !kept_back.contains(*name)).collect();
+        assert!(missing.is_empty(), "{table}: does an auditor get {missing:?}?");
+        let gone: Vec<_> = kept_back.difference(&known).collect();
+        assert!(gone.is_empty(), "{table} has no {gone:?}: take them out of NOT_FOR_AUDITORS");
+        found += 1;
+    }
+    assert_eq!(found, 6, "the tables of master data were not found");
+}
+
+#[test]
+fn every_column_of_a_partner_is_erased_with_his_contact_or_named_as_kept() {
+    let code = fs::read_to_string(root().join("src/master/kunden/vergessen.rs")).unwrap();
+    let (_, contact) = code.split_once("fn without_contact").unwrap();
+    let (contact, _) = contact.split_once("\n}\n").unwrap();
+    let erased = contact.lines().filter_map(|line| line.trim().strip_suffix(": None,"));
+    let erased: BTreeSet<&str> = erased.collect();
+    let kept: BTreeSet<&str> = KEPT_WITH_THE_NAME.split_whitespace().collect();
+    let both: Vec<_> = erased.intersection(&kept).collect();
+    assert!(both.is_empty(), "{both:?} are erased: take them out of KEPT_WITH_THE_NAME");
+    let roles = ["ist_kunde", "ist_lieferant", "ist_spediteur"];
+    let declared = &declared()["kunde"];
+    let known = declared.iter().map(String::as_str).filter(|name| !roles.contains(name));
+    let said: BTreeSet<&str> = erased.union(&kept).copied().collect();
+    assert_eq!(known.collect::<BTreeSet<_>>(), said, "is a new column erased with the contact of a partner?");
 }
 
 #[test]
