@@ -609,10 +609,9 @@ create index kunde_ordnung on kunde (tenant_id, kundennr_sort, id, such_text);
 -- numbers (D22). Without regard to the case of A to Z: SQLite folds no more.
 create index kunde_name on kunde (tenant_id, nachname_firma collate nocase, ort collate nocase);
 -- An invoice names its sender by these (D28); people write them with and without blanks, hyphens and slashes.
-create index kunde_ust_id on kunde (tenant_id, replace(upper(ust_id), ' ', '')) where ust_id is not null;
-create index kunde_steuernummer on kunde
-  (tenant_id, replace(replace(replace(steuernummer, '/', ''), '-', ''), ' ', '')) where steuernummer is not null;
-create index kunde_iban on kunde (tenant_id, replace(upper(iban), ' ', '')) where iban is not null;
+create index kunde_ust_id on kunde (tenant_id, ust_id) where ust_id is not null;
+create index kunde_steuernummer on kunde (tenant_id, steuernummer) where steuernummer is not null;
+create index kunde_iban on kunde (tenant_id, iban) where iban is not null;
 
 -- What changed in the master data of a partner, when, and who changed it. Never pruned. The chain of evidence has the
 -- sha256, not the text: what is erased for a person one day leaves the chain whole.

@@ -20,6 +20,7 @@ pub mod felder;
 pub mod field;
 pub mod fixed;
 pub mod kasse;
+pub mod kennnummer;
 pub mod number;
 pub mod pairing;
 pub mod plausible;

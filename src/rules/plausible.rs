@@ -1,6 +1,8 @@
 //! Plausibility checks: whether a text can be an IBAN, a BIC, a VAT id, an e-mail address or an article
 //! number of GS1.
 
+use super::kennnummer::plain;
+
 /// Characters of the shortest and longest IBAN (ISO 13616), and of a German one.
 const IBAN: (usize, usize) = (15, 34);
 const GERMAN_IBAN: usize = 22;
@@ -12,7 +14,7 @@ const EMAIL_BYTES_MAX: usize = 254;
 pub const WRONG_IBAN: &str =
     "Die Prüfziffer dieser IBAN stimmt nicht: Vermutlich ist eine Stelle vertippt. Bitte vergleichen.";
 
-/// Whether a text has the form of an IBAN and correct check digits. Blanks and case are ignored.
+/// Whether a text has the form of an IBAN and correct check digits. The spelling does not matter.
 pub fn is_iban(text: &str) -> bool {
     iban_checks(text) == Some(true)
 }
@@ -25,8 +27,7 @@ pub fn has_wrong_check_digits(text: &str) -> bool {
 /// Whether the check digits (ISO 7064, mod 97-10) are correct; `None` if the text does not have the form of
 /// an IBAN.
 fn iban_checks(text: &str) -> Option<bool> {
-    let iban: Vec<u8> =
-        text.bytes().filter(|byte| *byte != b' ').map(|byte| byte.to_ascii_uppercase()).collect();
+    let iban = plain(text).into_bytes();
     let (country, rest) = iban.split_at_checked(2).filter(|_| (IBAN.0..=IBAN.1).contains(&iban.len()))?;
     let has_form = country.iter().all(u8::is_ascii_uppercase)
         && rest[..2].iter().all(u8::is_ascii_digit)
@@ -108,7 +109,7 @@ fn has_form(text: &str, form: &str) -> bool {
     text.len() == form.len() && text.bytes().zip(form.bytes()).all(fits)
 }
 
-/// Returns the EU country, or `XI`, to which a VAT id belongs by its form; blanks and case are ignored (D7).
+/// Returns the EU country, or `XI`, to which a VAT id belongs by its form, however it is spelled (D7).
 pub fn country_of_eu_ust_id(text: &str) -> Option<&'static str> {
     let (country, forms, rest) = known_country(text)?;
     forms.iter().any(|form| has_form(&rest, form)).then_some(country)
@@ -121,7 +122,7 @@ pub fn is_doubtful_ust_id(text: &str, is_in_eu: bool) -> bool {
 
 /// Splits a VAT id: the letters of its country, the forms of VAT ids there, and the rest of this one.
 fn known_country(text: &str) -> Option<(&'static str, &'static [&'static str], String)> {
-    let text: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_uppercase();
+    let text = plain(text).to_ascii_uppercase();
     let (country, forms) = UST_ID.iter().find(|(country, _)| text.starts_with(country))?;
     Some((country, forms, text[country.len()..].to_owned()))
 }
@@ -213,6 +214,8 @@ mod tests {
             ("ESX1234567X", Some("ES"), [false, false]),
             ("IE1234567FA", Some("IE"), [false, false]),
             ("EL123456789", Some("EL"), [false, false]),
+            ("BE 0417.497.106", Some("BE"), [false, false]),
+            ("PL 526-000-12-46", Some("PL"), [false, false]),
             ("FR1", None, [true, true]),
             ("DE12345678", None, [true, true]),
             ("DE1234567890", None, [true, true]),

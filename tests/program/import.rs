@@ -5,6 +5,7 @@
 
 mod bombs;
 mod corpus;
+mod files;
 mod sheets;
 mod templates;
 mod understood;

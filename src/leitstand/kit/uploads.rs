@@ -12,6 +12,7 @@ use crate::platform::db::TenantId;
 use crate::platform::failure::locked;
 use crate::platform::http::wire::Decimal;
 use crate::platform::import::Import;
+use crate::platform::import::encoding::CodePage;
 use crate::rules::day::Instant;
 
 /// Most waiting files, each of them no larger than a form ([`super::upload::UPLOAD_BYTES_MAX`]).
@@ -31,6 +32,8 @@ pub struct Upload {
     pub sheet: Option<String>,
     /// The decimal separator, if the person chose one.
     pub decimal: Option<Decimal>,
+    /// The code page, if the person chose one.
+    pub encoding: Option<CodePage>,
     pub content: Bytes,
 }
 
@@ -85,7 +88,18 @@ mod tests {
         let (id, kind) = (Uuid::now_v7(), crate::interface::imports::all().next().unwrap());
         let name = "kunden.csv".to_owned();
         let content = Bytes::from_static(b"name\nHuber\n");
-        uploads.keep(Upload { id, person: 1, firma: 1, at, kind, name, sheet: None, decimal: None, content });
+        uploads.keep(Upload {
+            id,
+            person: 1,
+            firma: 1,
+            at,
+            kind,
+            name,
+            sheet: None,
+            decimal: None,
+            encoding: None,
+            content,
+        });
         for (now, kept) in [("10:59:59.999", 1), ("11:00:00", 0)] {
             uploads.drop_old(Instant::parse(&format!("2026-07-10T{now}Z")).unwrap());
             assert_eq!(uploads.0.lock().unwrap().len(), kept, "{now}");

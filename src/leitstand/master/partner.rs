@@ -19,6 +19,7 @@ use crate::platform::http::list_file;
 use crate::platform::http::reply::Reply;
 use crate::rules::besteuerung::Besteuerungen;
 use crate::rules::choice::Choice;
+use crate::rules::kennnummer::grouped_steuernummer;
 use crate::rules::stammdaten::PartnerTyp;
 use crate::trade::belege;
 
@@ -146,6 +147,7 @@ fn facts_of(kunde: &Kunde, is_business: bool) -> Markup {
         ("nachname_firma", name.unwrap_or_default()),
         ("partner_typen", rollen(kunde.partner_typen.each())),
         ("steuerart", besteuerungen(&kunde.besteuerungen)),
+        ("steuernummer", optional(kunde.steuernummer.as_deref(), grouped_steuernummer)),
         ("iban", optional(kunde.iban.as_deref(), |text| iban(text, " "))),
     ];
     let own = [&own[..], &elsewhere(["name", "vb_id", "besteuerungen"])].concat();

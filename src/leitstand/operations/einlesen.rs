@@ -24,7 +24,7 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::gate::administration::{self, Akteur};
 use crate::platform::http::json::Json;
 use crate::platform::import::check::{Mistake, MistakePlace, Mistakes};
-use crate::platform::import::file::{ParseError, Rows};
+use crate::platform::import::file::{ParseError, Rows, Source};
 use crate::platform::import::memory_budget::UPLOAD_TABLE_BYTES_MAX;
 use crate::platform::import::parts::{
     self, Counts, NOTHING_STORED, PART_ROWS_MAX, Part, Stop, Unfinished, store_group,
@@ -56,7 +56,8 @@ fn checked(upload: &Upload, app: &AppState, job: &Job) -> std::result::Result<Ch
     let say = &mut |about, said| notes.push((about, said));
     let columns = columns(kind);
     let bytes = upload.content.to_vec();
-    let file = look::Source { bytes, sheet: upload.sheet.as_deref(), bytes_max: UPLOAD_TABLE_BYTES_MAX };
+    let (sheet, encoding) = (upload.sheet.as_deref(), upload.encoding);
+    let file = Source { bytes, sheet, encoding, bytes_max: UPLOAD_TABLE_BYTES_MAX };
     let rows = look::read(kind, file, |row| columns.is_example(row), say);
     let mut rows = rows.map_err(|complaint| not_read(&complaint))?;
     job.set_step("Die Zeilen werden geprüft.", 0);
@@ -89,12 +90,12 @@ pub fn look(upload: &Upload, app: &AppState, job: &Job) -> std::result::Result<O
         false => Groups::Each(0),
     };
     let import = Arc::new(Import { upload: upload.clone(), rows, groups, is_trial: true });
-    let mut fates = Vec::new();
+    let (mut fates, mut hints) = (Vec::new(), Hints::default());
     if is_tried {
         job.set_step("Die Zeilen werden mit dem verglichen, was da ist.", import.rows.len());
         let tried = carry_out(&import, app, job);
-        match tried.map(|stored| stored.fates) {
-            Ok(stored) => fates = stored,
+        match tried {
+            Ok(stored) => (fates, hints) = (stored.fates, stored.hints),
             Err(Unfinished { why: Stop::Refused(found), .. }) => mistakes = found,
             Err(Unfinished { why: Stop::GivenUp, .. }) => return Err(GIVEN_UP.to_owned()),
             Err(Unfinished { why: Stop::Failed(failure), .. }) => {
@@ -108,7 +109,7 @@ pub fn look(upload: &Upload, app: &AppState, job: &Job) -> std::result::Result<O
     let is_new = fates.iter().any(|(_, fate)| *fate != Upserted::Unchanged);
     let to = format!("/leitstand/f/{}/import/speichern", upload.firma);
     let next = Next { to, file: upload.id, is_doubtful: !suspicions.is_empty() };
-    let shown = preview(upload, &Looked { rows: &import.rows, notes, mistakes, suspicions, fates });
+    let shown = preview(upload, &Looked { rows: &import.rows, notes, mistakes, suspicions, fates, hints });
     Ok(Outcome { shown, next: is_new.then_some(next) })
 }
 
@@ -120,10 +121,12 @@ struct Looked<'r> {
     suspicions: Mistakes,
     /// What would happen to each row.
     fates: Vec<(usize, Upserted)>,
+    /// What the import will say.
+    hints: Hints,
 }
 
 fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
-    let Looked { rows, notes, mistakes, suspicions, fates } = looked;
+    let Looked { rows, notes, mistakes, suspicions, fates, hints } = looked;
     let count = |fate| match fates.is_empty() {
         true => String::new(),
         false => number(fates.iter().filter(|(_, other)| *other == fate).count()),
@@ -154,6 +157,7 @@ fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
                  dass es so sein soll." }
             (table_of("Auffälligkeiten", suspicions))
         }
+        (list_of(hints))
         @if mistakes.is_empty() && rows.len() > PART_ROWS_MAX {
             p { "Es sind mehr als " (number(PART_ROWS_MAX))
                 " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem \
@@ -394,15 +398,10 @@ fn carry_out(import: &Arc<Import>, app: &AppState, job: &Job) -> std::result::Re
     counts.map(|counts| Stored { counts, ..stored })
 }
 
-fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
+/// The hints of an import, without those that the columns not used already say.
+fn list_of(hints: &Hints) -> Markup {
     let said = |code| code != HintCode::UnbekanntesFeld;
     html! {
-        p.note { (upload.name) " ist importiert." }
-        (facts(&[
-            ("Angelegt", number(counts.created)),
-            ("Geändert", number(counts.changed)),
-            ("Schon so da", number(counts.unchanged)),
-        ]))
         @if hints.iter().any(|hint| said(hint.code)) {
             h2 { "Hinweise" }
             ul { @for hint in hints.iter().filter(|hint| said(hint.code)) {
@@ -413,6 +412,18 @@ fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
                 }
             } }
         }
+    }
+}
+
+fn came_to(upload: &Upload, counts: &Counts, hints: &Hints) -> Markup {
+    html! {
+        p.note { (upload.name) " ist importiert." }
+        (facts(&[
+            ("Angelegt", number(counts.created)),
+            ("Geändert", number(counts.changed)),
+            ("Schon so da", number(counts.unchanged)),
+        ]))
+        (list_of(hints))
         p.actions { a.button href=(format!("/leitstand/f/{}/import", upload.firma)) { "Noch eine Datei" } }
     }
 }

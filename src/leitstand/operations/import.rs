@@ -17,6 +17,8 @@ use crate::platform::failure::{Failure, Result};
 use crate::platform::http::reply::Reply;
 use crate::platform::http::wire::Decimal;
 use crate::platform::import::Import;
+use crate::platform::import::encoding::CodePage;
+use crate::rules::choice::Choice;
 use crate::rules::error::{Code, Refusal};
 
 /// Decimal separators: value and label of each option.
@@ -29,12 +31,15 @@ const DECIMALS: [(&str, &str); 3] = [
 /// Shows the form; also if the uploaded file is no longer kept.
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let kinds: Vec<_> = imports::all().map(|kind| (kind.kind, named(kind.kind))).collect();
+    let recognised = std::iter::once(("", "aus der Datei erkennen"));
+    let encodings = recognised.chain(CodePage::ALL.iter().map(|page| (page.as_str(), page.name())));
     let inside = html! {
         (refusal(request, &["datei", "blatt"]))
         (choice(request, "art", "Was die Datei enthält", kinds.iter().map(|(kind, name)| (kind, name)), ""))
         (field(request, "datei", "Datei (.xlsx, .ods, .csv oder .json, bis 14 MB)", "file", "", "off"))
         (field(request, "blatt", "Blatt einer Tabelle, wenn es nicht das erste ist", "text", "", "off"))
         (choice(request, "dezimal", "Was Dezimalen trennt", DECIMALS, ""))
+        (choice(request, "kodierung", "Kodierung einer CSV", encodings, ""))
     };
     let body = html! {
         p {
@@ -84,6 +89,7 @@ pub fn look(request: &PageRequest) -> Result<InstallationChange> {
         name: file.name.clone(),
         sheet: request.filled("blatt").map(str::to_owned),
         decimal,
+        encoding: CodePage::parse(request.field("kodierung")),
         content: file.content.clone(),
     };
     let app = Arc::clone(&request.app);

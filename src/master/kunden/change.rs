@@ -20,6 +20,9 @@ use crate::rules::text::TEXT_CHARS_MAX;
 /// Default country of a partner (specification).
 const DEFAULT_COUNTRY: &str = "DE";
 
+/// Digits of a German postcode.
+const PLZ_DIGITS: usize = 5;
+
 /// Default payment term in days (specification).
 const DEFAULT_PAYMENT_DAYS: i64 = 30;
 
@@ -87,6 +90,9 @@ pub fn apply(tx: &WriteTx<'_>, old: Kunde, change: KundeChange, hints: &mut Hint
     personenkonten::apply(tx, &mut kunde, Personenkonto::Debitor, change.debitor_konto)?;
     personenkonten::apply(tx, &mut kunde, Personenkonto::Kreditor, change.kreditor_konto)?;
     steuer::hint_reaching_back(tx, &before, &kunde, hints)?;
+    if (&kunde.plz, &kunde.staat) != (&before.plz, &before.staat) && has_doubtful_plz(&kunde) {
+        hints.add_field(HintCode::WertFraglich, "plz", LOST_ZERO);
+    }
     Ok(kunde)
 }
 
@@ -135,6 +141,15 @@ fn hint_doubtful(old: &Kunde, change: &KundeChange, hints: &mut Hints) {
         let message = "Die E-Mail-Adresse kann nicht stimmen. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, "email", message);
     }
+}
+
+pub const LOST_ZERO: &str = "Eine deutsche Postleitzahl hat fünf Ziffern; vermutlich fehlt ihre führende Null. Bitte \
+    prüfen, und in Tabellen die Spalte als Text formatieren.";
+
+/// Whether the postcode of a partner in Germany has not five digits.
+pub fn has_doubtful_plz(kunde: &Kunde) -> bool {
+    let is_one = |plz: &String| plz.len() == PLZ_DIGITS && plz.bytes().all(|byte| byte.is_ascii_digit());
+    kunde.staat == DEFAULT_COUNTRY && kunde.plz.as_ref().is_some_and(|plz| !is_one(plz))
 }
 
 fn hint_doubtful_ust_id(ust_id: Option<&str>, staat: &str, hints: &mut Hints) {

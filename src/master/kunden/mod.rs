@@ -3,6 +3,7 @@
 mod bezug;
 mod change;
 mod checks;
+mod datev;
 mod handlers;
 mod import;
 mod model;
@@ -42,7 +43,8 @@ pub const IMPORTS: &[Import] = &[Import::of::<model::KundeChange>(
     "kunden",
     &[&["kundennr"], &["nachname_firma", "plz", "ort"], &["name", "plz", "ort"]],
     import::kunde,
-)];
+)
+.with_foreign(&datev::DATEV)];
 
 const NAMES: &[Code] = &[
     Code::NameFehlt,

@@ -10,7 +10,7 @@ use crate::papers::blatt::Anschrift;
 use crate::platform::db::record::record;
 use crate::platform::http::json::Json;
 use crate::platform::http::query::Query;
-use crate::platform::http::wire::{At, FromJson, Int, LongText, OneOf, Tage, Text, TextWithin};
+use crate::platform::http::wire::{At, FromJson, Int, Kennnummer, LongText, OneOf, Tage, Text, TextWithin};
 use crate::rules::besteuerung::Besteuerungen;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
@@ -91,16 +91,16 @@ record! {
         skonto_prozent: Option<Percent> as Percent = mutable => said("Skonto (%)", "Skonto in Prozent.")
             .aliases("skonto skontosatz")
             .group(ZAHLUNG),
-        steuernummer: Option<String> as Text = mutable => said("Steuernummer", "Steuernummer.")
+        steuernummer: Option<String> as Kennnummer = mutable => said("Steuernummer", "Steuernummer.")
             .aliases("steuernr stnr")
             .group(STEUER),
-        ust_id: Option<String> as Text = mutable => said("USt-IdNr.", "Umsatzsteuer-Identifikationsnummer.")
+        ust_id: Option<String> as Kennnummer = mutable => said("USt-IdNr.", "Umsatzsteuer-Identifikationsnummer.")
             .aliases("ustidnr ustidnummer ustidentnr umsatzsteuerid umsatzsteueridentifikationsnummer uid")
             .group(STEUER),
         betriebsnummer: Option<String> as Text = mutable => said("Betriebsnummer", "Betriebsnummer.")
             .aliases("betriebsnr")
             .group(STEUER),
-        iban: Option<String> as Text = mutable => said("IBAN", "IBAN.").aliases("ibannr").group(ZAHLUNG),
+        iban: Option<String> as Kennnummer = mutable => said("IBAN", "IBAN.").aliases("ibannr").group(ZAHLUNG),
         bic: Option<String> as Text = mutable => said("BIC", "BIC.").aliases("swift bicswift swiftbic").group(ZAHLUNG),
         e_rechnung: ERechnung as OneOf<ERechnung> = mutable
             => said("E-Rechnung als",

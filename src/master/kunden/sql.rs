@@ -14,6 +14,7 @@ use crate::platform::listing::PageOf;
 use crate::rules::day::Day;
 use crate::rules::error::{Code, Refusal};
 use crate::rules::fixed::{Money, Percent};
+use crate::rules::kennnummer::same_steuernummern;
 use crate::rules::text::{Search, case_key, natural_key, searchable};
 
 /// Up to this many hits are fetched and sorted; beyond it the index of the sort order is scanned.
@@ -94,6 +95,11 @@ pub fn must_have_number(tx: &Tx<'_>, kundennr: &str, feld: &str) -> Result<Kunde
     Ok(find_by_kundennr(tx, kundennr)?.ok_or_else(missing)?)
 }
 
+/// Finds the partner with an account in the tax adviser's books; `feld` is its column (D34).
+pub fn find_by_konto(tx: &Tx<'_>, feld: &str, konto: i64) -> Result<Option<Kunde>> {
+    tx.find_by(&LIST, &format!("k.{feld}"), &konto)
+}
+
 /// Finds the partners with this name, postcode and town: the key of an import without numbers (D22).
 pub fn find_by_address(
     tx: &Tx<'_>,
@@ -104,7 +110,7 @@ pub fn find_by_address(
     let statement = format!(
         "{LIST} where k.tenant_id = :tenant and k.nachname_firma = :name collate nocase and k.nachname_firma = :name
            and k.ort is :ort collate nocase and k.ort is :ort and k.plz is :plz
-         order by k.id limit 2"
+         order by k.id limit 20"
     );
     tx.all(&statement, named_params! {":name": name, ":plz": plz, ":ort": ort}, Kunde::read)
 }
@@ -112,11 +118,11 @@ pub fn find_by_address(
 /// An attribute by which an invoice identifies its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merkmal {
-    /// VAT id, in capitals without blanks.
+    /// VAT id, in its normal form.
     UstId,
-    /// Tax number, digits alone.
+    /// Tax number of a state, or its federal form.
     Steuernummer,
-    /// IBAN, in capitals without blanks.
+    /// IBAN, in its normal form.
     Iban,
     /// Name of the company, ignoring the case of A to Z.
     Name,
@@ -127,16 +133,21 @@ const MATCHES_MAX: i64 = 20;
 
 pub fn with(tx: &Tx<'_>, merkmal: Merkmal, value: &str) -> Result<Vec<Kunde>> {
     let has = match merkmal {
-        Merkmal::UstId => "k.ust_id is not null and replace(upper(k.ust_id), ' ', '') = :value",
-        Merkmal::Steuernummer => {
-            "k.steuernummer is not null
-               and replace(replace(replace(k.steuernummer, '/', ''), '-', ''), ' ', '') = :value"
-        }
-        Merkmal::Iban => "k.iban is not null and replace(upper(k.iban), ' ', '') = :value",
-        Merkmal::Name => "k.nachname_firma = :value collate nocase",
+        Merkmal::UstId => "k.ust_id in (select value from json_each(:values))",
+        Merkmal::Steuernummer => "k.steuernummer in (select value from json_each(:values))",
+        Merkmal::Iban => "k.iban in (select value from json_each(:values))",
+        Merkmal::Name => "k.nachname_firma collate nocase in (select value from json_each(:values))",
+    };
+    let values = match merkmal {
+        Merkmal::Steuernummer => same_steuernummern(value),
+        _ => vec![value.to_owned()],
     };
     let statement = format!("{LIST} where k.tenant_id = :tenant and {has} order by k.id limit :sharing");
-    tx.all(&statement, named_params! {":value": value, ":sharing": MATCHES_MAX}, Kunde::read)
+    tx.all(
+        &statement,
+        named_params! {":values": json!(values).to_string(), ":sharing": MATCHES_MAX},
+        Kunde::read,
+    )
 }
 
 /// Returns the number of another partner with the same name and town, ignoring the case of A to Z (D18). A

@@ -15,6 +15,7 @@ use crate::platform::db::tx::{Params, Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::day::Instant;
 use crate::rules::document::BelegTyp;
+use crate::rules::kennnummer::plain;
 use crate::rules::plausible::{country_of_eu_ust_id, is_bic, is_email, is_iban};
 
 /// Maximum length of a one-line and of a multi-line text, in characters.
@@ -63,6 +64,9 @@ const EMAIL: Form = Form {
 
 const IBAN: Form = Form { values: "eine IBAN oder nichts", kept: |text| code(text, is_iban) };
 
+const STEUERNUMMER: Form =
+    Form { values: LINE.values, kept: |text| (LINE.kept)(text).map(|text| plain(&text)) };
+
 const BIC: Form =
     Form { values: "ein BIC von 8 oder 11 Zeichen oder nichts", kept: |text| code(text, is_bic) };
 
@@ -74,9 +78,9 @@ const UST_ID: Form = Form {
 /// The picture itself is set by [`set_logo`].
 const LOGO: Form = Form { values: "Pfad einer PNG- oder JPEG-Datei bis 200 KiB oder nichts", kept: |_| None };
 
-/// Returns a code in upper case without blanks; `None` if it is not valid.
+/// Returns a code in its normal form; `None` if it is not valid.
 fn code(text: &str, is_code: fn(&str) -> bool) -> Option<String> {
-    let code: String = text.chars().filter(|c| *c != ' ').collect::<String>().to_ascii_uppercase();
+    let code = plain(text).to_ascii_uppercase();
     (code.is_empty() || is_code(&code)).then_some(code)
 }
 
@@ -146,7 +150,7 @@ firma! {
     ort: LINE = "", "Ort.";
     staat: STAAT = "DE", "Land.";
     ust_id: UST_ID = "", "USt-IdNr.; diese oder die Steuernummer verlangt das Gesetz auf Rechnungen.";
-    steuernummer: LINE = "", "Steuernummer.";
+    steuernummer: STEUERNUMMER = "", "Steuernummer.";
     registernummer: LINE = "", "Nummer im Handels- oder Genossenschaftsregister.";
     rechnungstext: TEXT = "", "Fußzeile der Belege: Registergericht, Geschäftsführung.";
     email: EMAIL = "", "E-Mail-Adresse der Firma, auch für E-Rechnungen.";

@@ -9,6 +9,7 @@ use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Rechnungsart, Seite};
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent};
+use crate::rules::kennnummer::plain;
 use crate::rules::tax::{Gedruckt, Klasse, Satz, Steuerkategorie, derived_rate, rate_on};
 
 /// Most characters of Belegfeld 1.
@@ -194,10 +195,9 @@ pub struct EuUstId {
     pub is_of_today: bool,
 }
 
-/// Normalises a VAT id: without blanks and punctuation; Greece is EL.
+/// Returns the normal form of a VAT id, in which Greece is EL.
 fn eu_spelling(ust_id: &str) -> String {
-    let plain: String = ust_id.chars().filter(char::is_ascii_alphanumeric).collect();
-    let plain = plain.to_ascii_uppercase();
+    let plain = plain(ust_id);
     match plain.strip_prefix("GR") {
         Some(rest) => format!("EL{rest}"),
         None => plain,

@@ -7,6 +7,7 @@ use super::extf::{DEBITOREN_KREDITOREN, Felder, percent, text};
 use crate::master::kunden::Kunde;
 use crate::rules::datev::Personenkonto;
 use crate::rules::error::{HintCode, Hints};
+use crate::rules::kennnummer::plain;
 use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::stammdaten::Anrede;
 use crate::trade::belege::content_digest;
@@ -81,10 +82,11 @@ impl Satz {
 
     fn address(&mut self, kunde: &Kunde) {
         if let Some(ust_id) = &kunde.ust_id {
-            let plain: String = ust_id.chars().filter(char::is_ascii_alphanumeric).collect();
-            if country_of_eu_ust_id(&plain).is_some() {
-                let (country, rest) = plain.split_at(2);
-                self.felder.set(9, country.to_ascii_uppercase());
+            let plain = plain(ust_id);
+            if country_of_eu_ust_id(&plain).is_some()
+                && let Some((country, rest)) = plain.split_at_checked(2)
+            {
+                self.felder.set(9, country.to_owned());
                 self.set(10, "USt-IdNr.", Some(rest), 13);
             }
         }
@@ -99,8 +101,7 @@ impl Satz {
     }
 
     fn account(&mut self, kunde: &Kunde) {
-        let iban: String = kunde.iban.iter().flat_map(|iban| iban.chars()).filter(|c| *c != ' ').collect();
-        if !iban.is_empty() {
+        if let Some(iban) = kunde.iban.as_deref().map(plain) {
             self.felder.set(44, iban.get(..2).unwrap_or_default().to_owned());
             self.set(45, "IBAN", Some(&iban), 34);
             self.set(47, "BIC", kunde.bic.as_deref(), 11);

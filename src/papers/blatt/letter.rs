@@ -10,6 +10,7 @@ use super::page::{Belongs, HEIGHT, MM, Pages, Role, Shape, Tree, WIDTH};
 use super::sections;
 use super::text::{ADDRESS, BODY, DETAIL, FOOT, LABEL, SEPARATOR, Style, TITLE, Typesetter, at_most};
 use crate::rules::error::{HintCode, Hints};
+use crate::rules::kennnummer::grouped_steuernummer;
 
 /// The address field: 85 by 45 mm, 20 mm from the left, 45 mm from the top; text begins 5 mm inside it.
 const ADDRESS_WIDTH: f32 = 80.0 * MM;
@@ -285,7 +286,7 @@ fn foot_texts(absender: &Absender) -> [Vec<String>; COLUMNS] {
         [absender.kontakt_name.clone(), named("Telefon", &absender.telefon), absender.email.clone()];
     let numbers = [
         named("USt-IdNr.", &absender.ust_id),
-        named("Steuernummer", &absender.steuernummer),
+        named("Steuernummer", &absender.steuernummer.as_deref().map(grouped_steuernummer)),
         named("Register", &absender.registernummer),
         named("Öko-Kontrollstelle", &absender.oeko_kontrollstelle),
     ];

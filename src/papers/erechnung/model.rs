@@ -10,6 +10,7 @@ use crate::choice;
 use crate::rules::day::Day;
 use crate::rules::document::{Profil, Rechnungsart};
 use crate::rules::fixed::{Money, Percent, Price, Quantity};
+use crate::rules::kennnummer::plain;
 use crate::rules::tax::{Steuerart, Steuerkategorie};
 
 impl Profil {
@@ -254,11 +255,11 @@ impl Rechnung {
 impl Partei {
     /// The VAT id in capitals without blanks.
     pub(super) fn vat_id(&self) -> Option<String> {
-        self.ust_id.as_deref().map(compact).filter(|id| !id.is_empty())
+        self.ust_id.as_deref().map(plain).filter(|id| !id.is_empty())
     }
 
     pub(super) fn iban(&self) -> Option<String> {
-        self.iban.as_deref().map(compact).filter(|iban| !iban.is_empty())
+        self.iban.as_deref().map(plain).filter(|iban| !iban.is_empty())
     }
 
     /// BT-29 of a seller. The standard identifies the seller by a number (BR-CO-26), and a tax number alone
@@ -284,9 +285,4 @@ impl Partei {
 
 pub(super) fn filled(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !is_blank(text))
-}
-
-fn compact(text: &str) -> String {
-    let letters = text.chars().filter(|letter| !letter.is_whitespace() && !letter.is_control());
-    letters.map(|letter| letter.to_ascii_uppercase()).collect()
 }

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, json_schema};
 
 use super::upload::{Dateiname, Inhalt};
 use super::wire::{
-    Gewicht, Int, Leer, Liste, NotNegative, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin, Waegung,
+    Gewicht, Int, Kennnummer, Leer, Liste, NotNegative, OneOf, Spelled, TEXT_CHARS_MAX, TextWithin, Waegung,
 };
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, DayTime, Instant};
@@ -106,6 +106,7 @@ const PLAIN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$"
 shape!([const CHARS_MAX: usize] TextWithin<CHARS_MAX> => |_| {
     json_schema!({"type": "string", "maxLength": CHARS_MAX, "pattern": PLAIN})
 });
+shape!([] Kennnummer => |_| json_schema!({"type": "string", "maxLength": TEXT_CHARS_MAX, "pattern": PLAIN}));
 shape!([] Spelled => |_| {
     json_schema!({"type": ["string", "number"], "maxLength": TEXT_CHARS_MAX, "pattern": PLAIN})
 });

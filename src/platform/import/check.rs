@@ -18,9 +18,6 @@ use crate::rules::text::{case_key, shown};
 
 pub const MISTAKES_MAX: usize = 100;
 
-/// Digits of a German postcode.
-const PLZ_DIGITS: usize = 5;
-
 #[derive(Debug, Clone)]
 pub enum MistakePlace {
     Line(u32),
@@ -188,27 +185,12 @@ pub fn check(kind: &Import, rows: &Rows, mistakes: &mut Mistakes) {
     }
 }
 
-/// Returns the cells that a spreadsheet spoilt: errors, formulas, truncated numbers, postcodes without their
-/// leading zero.
+/// Returns the cells that a spreadsheet spoilt: errors, formulas, truncated numbers.
 fn doubtful(row: &Json<'_>) -> Vec<Refusal> {
     let Json::Object(members) = row else { return Vec::new() };
-    let german = |staat: Option<&Json<'_>>| match staat {
-        Some(Json::String(staat)) => {
-            matches!(case_key(staat).as_str(), "de" | "deutschland" | "germany" | "d")
-        }
-        _ => true,
-    };
-    let is_german = german(cell(row, "staat").or_else(|| cell(row, "land")));
-    let wrong = members.iter().filter_map(|(name, value)| {
-        let message = match value {
-            Json::String(text) => spoilt(text.trim())?,
-            Json::Number(digits) if name == "plz" && digits.len() < PLZ_DIGITS && is_german => {
-                "Die Postleitzahl hat ihre führende Null verloren. Bitte die Spalte als Text formatieren und \
-                 die Null ergänzen."
-            }
-            _ => return None,
-        };
-        Some(*Refusal::field(Code::FeldUngueltig, name.as_ref(), message))
+    let wrong = members.iter().filter_map(|(name, value)| match value {
+        Json::String(text) => Some(*Refusal::field(Code::FeldUngueltig, name.as_ref(), spoilt(text.trim())?)),
+        _ => None,
     });
     wrong.collect()
 }

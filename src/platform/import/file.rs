@@ -6,18 +6,18 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use encoding_rs::WINDOWS_1252;
 use memchr::memmem;
 use serde::Deserializer as _;
 use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::encoding::{CodePage, Decoded, decode};
 use super::header::{self, Header, Names, OfSheet};
 use super::memory_budget::{COMMAND_TABLE_BYTES_MAX, MemoryBudget, ROW_BYTES};
 pub use super::parse_error::ParseError;
 use super::sheet::{Aside, Sheet};
 use super::table::{Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
-use super::workbook;
+use super::{Import, Rewritten, workbook};
 use crate::platform::db::file::german::in_german;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, Decimal, Numbers};
@@ -27,7 +27,19 @@ use crate::rules::text::{shown, unmarked};
 /// Largest file on the command line, in bytes: a file that is not a spreadsheet is no longer than its table.
 const FILE_BYTES_MAX: u64 = COMMAND_TABLE_BYTES_MAX as u64;
 
+/// A file as it was sent or found, and the caller's choices for it.
+pub struct Source<'s> {
+    pub bytes: Vec<u8>,
+    /// The sheet of a spreadsheet; the first one if not named.
+    pub sheet: Option<&'s str>,
+    /// The code page of a text that is not UTF-8; recognised if not named.
+    pub encoding: Option<CodePage>,
+    /// Bytes that its table may take.
+    pub bytes_max: usize,
+}
+
 /// The rows of a file. Each access parses the row anew, so they take little more memory than their text.
+#[derive(Default)]
 pub struct Rows {
     text: String,
     rows: Vec<RecordPlace>,
@@ -37,6 +49,12 @@ pub struct Rows {
     /// The decimal separator of a table; `None` for JSON.
     pub decimal: Option<Decimal>,
     pub aside: Aside,
+    /// How its text was decoded, if it is not UTF-8.
+    pub decoded: Option<String>,
+    /// Headings of another program's file that are not used.
+    pub unused: Vec<String>,
+    /// The kind of import of another program's file.
+    foreign: Option<&'static Import>,
     is_1904: bool,
 }
 
@@ -75,16 +93,17 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, ParseError> {
 }
 
 impl Rows {
-    /// Reads the rows with these columns from a file whose table may take `bytes_max` bytes; `sheet` names
-    /// the sheet of a spreadsheet.
-    pub fn of_bytes(
-        names: &Names,
-        bytes: Vec<u8>,
-        sheet: Option<&str>,
-        bytes_max: usize,
-    ) -> Result<Rows, ParseError> {
+    /// Reads the rows of a kind from a file.
+    pub fn of_source(kind: &Import, source: Source<'_>) -> Result<Rows, ParseError> {
+        let names = &kind.names();
+        let Source { bytes, sheet, encoding, bytes_max } = source;
         let mut budget = MemoryBudget::of(bytes_max);
         if workbook::is_zip(&bytes) {
+            if encoding.is_some() {
+                return Err(ParseError::new(
+                    "Eine .xlsx oder .ods sagt selbst, welche Kodierung sie hat; die Angabe bitte weglassen.",
+                ));
+            }
             let Sheet { text, lines, width, merged, is_1904, aside, mut budget, .. } =
                 workbook::read(&bytes, sheet, budget)?;
             let of_sheet = OfSheet { lines: &lines, width, merged };
@@ -97,9 +116,33 @@ impl Rows {
                 "Blätter gibt es nur in einer .xlsx oder .ods; die Angabe bitte weglassen.",
             ));
         }
-        let text = decode(bytes)?;
+        let Decoded { text, said } = decode(bytes, encoding)?;
         budget.take(text.len())?;
-        Rows::of(text, None, names, &mut budget)
+        if let Some(foreign) = kind.foreign
+            && let Some(rewritten) = (foreign.rewrite)(&text)
+        {
+            let rows = Rows::of_rewritten(rewritten?, names, &mut budget)?;
+            return Ok(Rows { decoded: said, foreign: Some(&foreign.import), ..rows });
+        }
+        Ok(Rows { decoded: said, ..Rows::of(text, None, names, &mut budget)? })
+    }
+
+    fn of_rewritten(
+        rewritten: Rewritten,
+        names: &Names,
+        budget: &mut MemoryBudget,
+    ) -> Result<Rows, ParseError> {
+        let Rewritten { text, lines, width, mapped, unused } = rewritten;
+        budget.take(text.len())?;
+        let of_file = OfSheet { lines: &lines, width, merged: None };
+        let mut rows = Rows::of(text, Some(&of_file), names, budget)?;
+        (rows.header.mapped, rows.unused) = (mapped, unused);
+        Ok(rows)
+    }
+
+    /// Returns how the rows of this file are identified and stored, if it is one of `kind`.
+    pub fn kind<'k>(&self, kind: &'k Import) -> &'k Import {
+        self.foreign.unwrap_or(kind)
     }
 
     /// Reads the rows of a text of our own, whose first record is its header.
@@ -125,19 +168,10 @@ impl Rows {
                 let separator = if sheet.is_some() { b';' } else { header::separator_for(&text, names) };
                 let (columns, header, rows) = header::read(&text, separator, sheet, names, budget)?;
                 let (table, decimal) = (Some((columns, separator)), Some(Decimal::Comma));
-                return Ok(Rows {
-                    text,
-                    rows,
-                    table,
-                    header,
-                    decimal,
-                    aside: Aside::default(),
-                    is_1904: false,
-                });
+                return Ok(Rows { text, rows, table, header, decimal, ..Rows::default() });
             }
         };
-        let (header, aside) = Default::default();
-        Ok(Rows { text, rows, table: None, header, decimal: None, aside, is_1904: false })
+        Ok(Rows { text, rows, ..Rows::default() })
     }
 
     pub fn len(&self) -> usize {
@@ -252,42 +286,6 @@ fn refuse_others(bytes: &[u8]) -> Result<(), ParseError> {
         _ => return Ok(()),
     };
     Err(ParseError::new(why))
-}
-
-/// Decodes a file: UTF-8, otherwise Windows-1252 as written by Excel, but never a mixture (D22).
-pub fn decode(bytes: Vec<u8>) -> Result<String, ParseError> {
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
-        return Err(ParseError::new(
-            "Das ist kein Text in UTF-8 oder Windows-1252. Bitte als „CSV UTF-8“ speichern.",
-        ));
-    }
-    let bytes = match String::from_utf8(bytes) {
-        Ok(text) => return Ok(text),
-        Err(error) => error.into_bytes(),
-    };
-    let (mut line, mut utf8, mut other) = (1, None, None);
-    for chunk in bytes.utf8_chunks() {
-        for byte in chunk.valid().bytes() {
-            match byte {
-                b'\n' => line += 1,
-                byte if !byte.is_ascii() => utf8 = utf8.or(Some(line)),
-                _ => {}
-            }
-        }
-        if !chunk.invalid().is_empty() {
-            other = other.or(Some(line));
-        }
-    }
-    match (utf8, other) {
-        (Some(utf8), Some(other)) => Err(ParseError::at_line(
-            other,
-            format!(
-                "ein Buchstabe, der kein UTF-8 ist, aber Zeile {utf8} ist UTF-8. Zwei Kodierungen sind \
-                 gemischt; bitte als „CSV UTF-8“ speichern."
-            ),
-        )),
-        _ => Ok(WINDOWS_1252.decode_without_bom_handling(&bytes).0.into_owned()),
-    }
 }
 
 fn value(cell: Cow<'_, str>) -> Json<'_> {
@@ -440,14 +438,5 @@ mod tests {
             let complaint = Rows::of_text(text.to_owned()).map(|rows| rows.len()).map_err(String::from);
             assert_eq!(complaint, Err(expected.to_owned()), "{text}");
         }
-    }
-
-    #[test]
-    fn excel_files_are_read_as_what_they_are() {
-        assert_eq!(decode(b"M\xc3\xbcller".to_vec()).unwrap(), "Müller");
-        assert_eq!(decode(b"M\xfcller \x80".to_vec()).unwrap(), "Müller €");
-        let mixed = decode(b"a\nM\xc3\xbcller\nM\xfcller\n".to_vec()).unwrap_err();
-        assert!(mixed.to_string().starts_with("Zeile 3: "), "{mixed}");
-        assert!(decode(b"\xff\xfea\0".to_vec()).is_err());
     }
 }

@@ -182,9 +182,10 @@ impl Names {
         header: &mut Header,
     ) -> Result<Columns, ParseError> {
         let mut names: Vec<String> = cells.iter().map(|name| name.trim().to_lowercase()).collect();
-        refuse_twice(&names, header.line)?;
         let is_key_free = names.iter().all(|name| Some(name.as_str()) != self.key);
         let meanings: Vec<_> = names.iter().map(|name| self.meaning(name, is_key_free)).collect();
+        let is_used = |at: usize| meanings[at].is_some() || self.fields.is_empty();
+        refuse_twice(&names, header.line, is_used)?;
         let mut taken = Vec::new();
         for (at, field) in meanings.iter().enumerate() {
             let Some(field) = *field else { continue };
@@ -317,9 +318,9 @@ fn is_blank(cells: &[Cow<'_, str>]) -> bool {
     cells.iter().all(|cell| cell.trim().is_empty())
 }
 
-fn refuse_twice(headings: &[String], line: u32) -> Result<(), ParseError> {
+fn refuse_twice(headings: &[String], line: u32, is_used: impl Fn(usize) -> bool) -> Result<(), ParseError> {
     for (at, name) in headings.iter().enumerate() {
-        if !name.is_empty() && headings[..at].contains(name) {
+        if !name.is_empty() && is_used(at) && headings[..at].contains(name) {
             let name = shown(name);
             return Err(ParseError::at_line(line, format!("die Spalte {name} steht doppelt da.")));
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Import;
 use super::check::{self, Mistakes};
-use super::file::Rows;
+use super::file::{Rows, Source};
 use super::parse_error::ParseError;
 use super::table::excerpt;
 use super::template::EXAMPLE;
@@ -21,15 +21,6 @@ const UNUSED_MAX: usize = 1_000;
 /// Reports a fact about a file: a heading and a text.
 pub type Say<'s> = dyn FnMut(&'static str, String) + 's;
 
-/// A file as it was sent or found, and the caller's choices for it.
-pub struct Source<'s> {
-    pub bytes: Vec<u8>,
-    /// The sheet of a spreadsheet; the first one if not named.
-    pub sheet: Option<&'s str>,
-    /// Bytes that its table may take.
-    pub bytes_max: usize,
-}
-
 /// Reads the rows of a file without the example rows of a template. Reports where the header is, which
 /// columns were mapped, and what is not used.
 pub fn read(
@@ -38,7 +29,10 @@ pub fn read(
     is_example: impl Fn(&Json<'_>) -> bool,
     say: &mut Say<'_>,
 ) -> Result<Rows, ParseError> {
-    let mut rows = Rows::of_bytes(&kind.names(), source.bytes, source.sheet, source.bytes_max)?;
+    let mut rows = Rows::of_source(kind, source)?;
+    if let Some(decoded) = rows.decoded.take() {
+        say("Kodierung", decoded);
+    }
     if let Some(above) = rows.header.passed_over() {
         say("Kopfzeile", above);
     }
@@ -68,13 +62,16 @@ pub fn judge(
         say("Dezimalen trennt", taken);
     }
     let mut mistakes = Mistakes::default();
-    check::check(kind, rows, &mut mistakes);
+    check::check(rows.kind(kind), rows, &mut mistakes);
     Ok(mistakes)
 }
 
 /// Returns the unused columns, each with the name that may have been meant.
 fn unused(kind: &Import, rows: &mut Rows) -> Vec<String> {
     let names = kind.names();
+    if !rows.unused.is_empty() {
+        return std::mem::take(&mut rows.unused).iter().map(|name| shown(name).into_owned()).collect();
+    }
     let mut unused: BTreeSet<Result<String, usize>> = rows.keep(names.fields).into_iter().collect();
     if rows.decimal.is_none() {
         for at in 0..rows.len() {

@@ -3,6 +3,7 @@
 
 mod beside;
 pub mod check;
+pub mod encoding;
 pub mod file;
 mod header;
 pub mod look;
@@ -85,6 +86,29 @@ pub struct Import {
     pub keys: &'static [&'static [&'static str]],
     pub check: fn(&Json<'_>, &mut At<'_>) -> Checked<()>,
     run: Run,
+    /// A file of another program that is read, too.
+    pub foreign: Option<&'static Foreign>,
+}
+
+/// A file of another program with records of a kind.
+pub struct Foreign {
+    /// Rewrites its text as a table with our names of columns; `None` for any other file.
+    pub rewrite: fn(&str) -> Option<std::result::Result<Rewritten, ParseError>>,
+    /// How the rows of that table are identified and stored.
+    pub import: Import,
+}
+
+/// A table with our names of columns and semicolons, made of a file of another program.
+#[derive(Default)]
+pub struct Rewritten {
+    pub text: String,
+    /// The lines of its records in the file, from 1.
+    pub lines: Vec<u32>,
+    pub width: usize,
+    /// Headings in the file, by our names.
+    pub mapped: Vec<(String, &'static str)>,
+    /// Headings of columns that have values and are not used.
+    pub unused: Vec<String>,
 }
 
 enum Run {
@@ -157,7 +181,12 @@ impl Import {
             keys,
             check: |row, at| T::from_json(row, at).map(drop),
             run,
+            foreign: None,
         }
+    }
+
+    pub const fn with_foreign(self, foreign: &'static Foreign) -> Import {
+        Import { foreign: Some(foreign), ..self }
     }
 
     fn names(&self) -> Names {

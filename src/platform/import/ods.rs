@@ -9,7 +9,7 @@ use quick_xml::events::BytesStart;
 
 use super::memory_budget::{MemoryBudget, ROW_BYTES};
 use super::parse_error::ParseError;
-use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, no_value};
+use super::sheet::{COLUMNS_MAX, Sheet, choose, decimal, no_value, percentage};
 use super::table::{RECORD_BYTES_MAX, cell_bytes, record_too_long};
 use super::xml::{Piece, Pieces, attribute, unreadable};
 
@@ -167,11 +167,12 @@ impl Content {
             ..Cell::default()
         };
         match attribute(element, "office:value-type")?.as_deref() {
-            Some("float" | "percentage" | "currency") => {
+            Some(of @ ("float" | "percentage" | "currency")) => {
                 let line = self.row.saturating_add(1);
                 let value = attribute(element, "office:value")?.ok_or_else(|| no_value(line))?;
-                let number: f64 = value.parse().map_err(unreadable)?;
-                (cell.value, cell.is_number) = (Some(decimal(number, line)?), true);
+                let number = decimal(value.parse().map_err(unreadable)?, line)?;
+                let number = if of == "percentage" { percentage(&number) } else { number };
+                (cell.value, cell.is_number) = (Some(number), true);
             }
             Some("date") => cell.value = attribute(element, "office:date-value")?,
             Some("boolean") => cell.value = attribute(element, "office:boolean-value")?,

@@ -124,8 +124,9 @@ pub fn store_group<'c>(
 ) -> std::result::Result<Vec<Upserted>, Stop> {
     let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
     let mut found = Hints::default();
-    let store =
-        |tx: &WriteTx<'_>| Ok(kind.store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(&mut found)));
+    let store = |tx: &WriteTx<'_>| {
+        Ok(rows.kind(kind).store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(&mut found)))
+    };
     let stored = WriteTx::carry_out(tx, who, store).map_err(Stop::Failed)?;
     hints.extend(match (group, read.as_slice()) {
         ([at], [row]) => placed(found, rows, *at, row),

@@ -62,7 +62,8 @@ impl Sheet {
         self.merged = self.merged.filter(|(_, lowest)| *lowest >= lines.1).or(Some(lines));
     }
 
-    /// Adds a cell, right of or below the previous one; row and column are counted from 0.
+    /// Adds a cell, right of or below the previous one; row and column are counted from 0. A number may be a
+    /// [`percentage`].
     pub fn add(&mut self, row: u32, column: u32, cell: &str, is_number: bool) -> Result<(), ParseError> {
         let line = row.saturating_add(1);
         if column >= COLUMNS_MAX {
@@ -144,6 +145,19 @@ pub fn decimal(number: f64, line: u32) -> Result<String, ParseError> {
     }
 }
 
+/// Returns a number that its cell shows as a percentage: a hundredfold, with the sign.
+pub fn percentage(number: &str) -> String {
+    let (sign, unsigned) = number.strip_prefix('-').map_or(("", number), |unsigned| ("-", unsigned));
+    let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let decimals = format!("{decimals:0<2}");
+    let (moved, rest) = decimals.split_at(2);
+    let whole = format!("{whole}{moved}");
+    let whole = whole.trim_start_matches('0');
+    let zero = if whole.is_empty() { "0" } else { "" };
+    let point = if rest.is_empty() { "" } else { "." };
+    format!("{sign}{zero}{whole}{point}{rest}%")
+}
+
 /// The refusal of merged cells that begin in this line.
 pub fn merged_cells(line: u32) -> ParseError {
     ParseError::at_line(
@@ -157,4 +171,28 @@ pub fn no_value(line: u32) -> ParseError {
         line,
         "eine Formel ohne Wert; bitte die Datei in einer Tabellenkalkulation öffnen und speichern.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_is_a_hundredfold_to_the_last_digit() {
+        let table = [
+            ("0.02", "2%"),
+            ("0.024", "2.4%"),
+            ("0.19", "19%"),
+            ("0.07", "7%"),
+            ("1", "100%"),
+            ("0", "0%"),
+            ("0.5", "50%"),
+            ("-0.025", "-2.5%"),
+            ("0.00015", "0.015%"),
+            ("12.3456", "1234.56%"),
+        ];
+        for (number, expected) in table {
+            assert_eq!(percentage(number), expected, "{number}");
+        }
+    }
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use super::Import;
 use super::check::{Mistake, MistakePlace, Mistakes};
+use super::encoding::encoded_twice;
 use super::file::Rows;
 use super::header::HEADING_BYTES_MAX;
+use super::table::excerpt;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::FromJson;
 use crate::rules::error::Hints;
@@ -98,6 +100,12 @@ fn odd(kind: &Import, rows: &Rows, known: &mut Known, (field, cell): &Cell<'_>) 
     };
     if !kind.fields.contains(&field.as_ref()) {
         return None;
+    }
+    if let Some(meant) = encoded_twice(text) {
+        return Some(format!(
+            "Das sieht nach UTF-8 aus, das zweimal kodiert wurde; gemeint ist wohl {}.",
+            excerpt(&meant)
+        ));
     }
     if field == "mwst_satz" {
         let rate = Percent::from_json(cell, &mut rows.at(&mut Hints::default())).ok()?;

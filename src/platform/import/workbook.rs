@@ -14,7 +14,7 @@ use super::beside::{Beside, Part};
 use super::memory_budget::{MemoryBudget, ROW_BYTES};
 use super::ods;
 use super::parse_error::ParseError;
-use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, no_value, too_many_sheets};
+use super::sheet::{SHEETS_MAX, Sheet, choose, decimal, no_value, percentage, too_many_sheets};
 use super::table::excerpt;
 use super::xml::{Piece, Pieces, attribute, unreadable};
 
@@ -53,8 +53,16 @@ const LAST_DAY: f64 = 2_958_465.0;
 /// Offset in days of the 1904 date system.
 const DAYS_UNTIL_1904: f64 = 1_462.0;
 
-/// The position of a number, and how many digits of it are displayed.
-type Padded = ((u32, u32), usize);
+/// How a number is displayed, where that says what is meant.
+#[derive(Clone, Copy)]
+enum Display {
+    /// With leading zeros up to this many digits, such as a postcode.
+    Zeros(usize),
+    Percent,
+}
+
+/// The position of such a number.
+type Displayed = ((u32, u32), Display);
 
 type Zip<'b> = ZipArchive<Cursor<&'b [u8]>>;
 
@@ -192,8 +200,8 @@ fn cells(
     let mut sheet = Sheet::within(budget);
     let name = chosen(&mut book, beside, wanted, &mut sheet)?;
     let is_1904 = sheet.is_1904;
-    let padded = padded(&mut book, &name, &mut sheet.budget)?;
-    let mut padded = padded.iter().peekable();
+    let displayed = displayed(&mut book, &name, &mut sheet.budget)?;
+    let mut displayed = displayed.iter().peekable();
     let mut cells = book.worksheet_cells_reader(&name).map_err(unreadable)?;
     // Formulas are left as they stand: expanded for each cell they could have any number of letters.
     while let Some(cell) = cells.next_cell_with_formula_metadata().map_err(unreadable)? {
@@ -203,8 +211,8 @@ fn cells(
             DataRef::Empty if cell.formula.is_some() => return Err(no_value(line)),
             DataRef::Empty => {}
             DataRef::Int(_) | DataRef::Float(_) => {
-                let width = padded.next_if(|padded| padded.0 == cell.pos).map_or(0, |padded| padded.1);
-                let (digits, is_padded) = number(&cell.value, width, line)?;
+                let display = displayed.next_if(|displayed| displayed.0 == cell.pos).map(|found| found.1);
+                let (digits, is_padded) = number(&cell.value, display, line)?;
                 sheet.add(row, column, &digits, !is_padded)?;
             }
             DataRef::String(text) => sheet.add(row, column, &text, false)?,
@@ -243,39 +251,66 @@ fn chosen(
     Ok(name.to_owned())
 }
 
-/// Formats a number, padded with leading zeros up to `width`; returns whether any were added.
-fn number(value: &DataRef<'_>, width: usize, line: u32) -> Result<(String, bool), ParseError> {
+/// Formats a number as it is displayed; returns whether leading zeros were added.
+fn number(value: &DataRef<'_>, display: Option<Display>, line: u32) -> Result<(String, bool), ParseError> {
     let number = match value {
         DataRef::Int(number) => number.to_string(),
         DataRef::Float(number) => decimal(*number, line)?,
         _ => String::new(),
     };
-    let is_padded = number.len() < width && number.bytes().all(|byte| byte.is_ascii_digit());
-    Ok((if is_padded { format!("{number:0>width$}") } else { number }, is_padded))
+    Ok(match display {
+        Some(Display::Zeros(width))
+            if number.len() < width && number.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            (format!("{number:0>width$}"), true)
+        }
+        Some(Display::Percent) => (percentage(&number), false),
+        _ => (number, false),
+    })
 }
 
-/// Returns the numbers of a sheet that are displayed with leading zeros, such as postcodes, and how many
-/// digits each has.
-fn padded(
+/// Returns the numbers of a sheet whose display says what is meant.
+fn displayed(
     book: &mut Xlsx<Cursor<&[u8]>>,
     name: &str,
     budget: &mut MemoryBudget,
-) -> Result<Vec<Padded>, ParseError> {
+) -> Result<Vec<Displayed>, ParseError> {
     let mut cells = book.worksheet_cells_reader(name).map_err(unreadable)?;
-    let format = |style: &Style| style.number_format.as_ref().map_or(0, |format| zeros(&format.format_code));
-    let digits: Vec<usize> = cells.styles().iter().map(format).collect();
-    let mut padded = Vec::new();
-    if digits.iter().all(|digits| *digits == 0) {
-        return Ok(padded);
+    let format = |style: &Style| style.number_format.as_ref().and_then(|format| display(&format.format_code));
+    let displays: Vec<Option<Display>> = cells.styles().iter().map(format).collect();
+    let mut displayed = Vec::new();
+    if displays.iter().all(Option::is_none) {
+        return Ok(displayed);
     }
     while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(unreadable)? {
         let is_number = matches!(cell.get_value(), DataRef::Int(_) | DataRef::Float(_));
-        if let Some(digits) = digits.get(style).filter(|digits| is_number && **digits > 0) {
-            budget.take(size_of::<Padded>())?;
-            padded.push((cell.get_position(), *digits));
+        if let Some(display) = displays.get(style).copied().flatten().filter(|_| is_number) {
+            budget.take(size_of::<Displayed>())?;
+            displayed.push((cell.get_position(), display));
         }
     }
-    Ok(padded)
+    Ok(displayed)
+}
+
+fn display(format: &str) -> Option<Display> {
+    match zeros(format) {
+        0 => is_percent(format).then_some(Display::Percent),
+        digits => Some(Display::Zeros(digits)),
+    }
+}
+
+/// Whether a format shows a hundredfold: it has a per cent sign that is no text (`0%`, `0.0 %`, not `0" %"`).
+fn is_percent(format: &str) -> bool {
+    let (mut letters, mut is_quoted) = (format.chars(), false);
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '\\' | '_' | '*' if !is_quoted => drop(letters.next()),
+            '%' if !is_quoted => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Returns the minimum digits of a format such as 00000, `[$-407]00000` or "D-"00000; 0 for other formats.
@@ -312,6 +347,16 @@ fn moment(day: ExcelDateTime, is_1904: bool, line: u32) -> Result<String, ParseE
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_format_shows_a_hundredfold_by_its_own_sign_alone() {
+        for format in ["0%", "0.00%", "0.0 %", "[Red]-0%", "#,##0.0\\ %", "0%;-0%"] {
+            assert!(is_percent(format), "{format}");
+        }
+        for format in ["General", "0.00", "0\" %\"", "0\\%", "00000", "0_%"] {
+            assert!(!is_percent(format), "{format}");
+        }
+    }
 
     #[test]
     fn days_are_counted_as_excel_does() {

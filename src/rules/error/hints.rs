@@ -121,6 +121,7 @@ choice! {
         UstIdUebernommen = "UST_ID_UEBERNOMMEN",
         ChargeInBelegen = "CHARGE_IN_BELEGEN",
         MhdSpaeterAlsEinsatz = "MHD_SPAETER_ALS_EINSATZ",
+        WertAlsProzent = "WERT_ALS_PROZENT",
     }
 }
 

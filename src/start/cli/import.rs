@@ -21,10 +21,12 @@ use crate::interface::imports;
 use crate::office::buchhaltung;
 use crate::platform::db::tx::Tx;
 use crate::platform::http::wire::Decimal;
+use crate::platform::import::encoding::CodePage;
 use crate::platform::import::file::{self, Rows};
 use crate::platform::import::memory_budget::COMMAND_TABLE_BYTES_MAX;
 use crate::platform::import::parts::{Counts, NOTHING_STORED, store_group};
 use crate::platform::import::{Import, look, suspicions};
+use crate::rules::choice::Choice;
 use crate::rules::datev::Rahmen;
 use crate::rules::error::HintCode;
 use crate::start::config::Config;
@@ -46,7 +48,7 @@ pub struct Arguments {
     #[command(flatten)]
     source: Option<Source>,
     /// Eine Datei zum Ausfüllen schreiben, CSV oder .xlsx nach ihrer Endung, und nichts importieren
-    #[arg(long, value_name = "DATEI", conflicts_with_all = ["Source", "sheet", "decimal", "accept_warnings"])]
+    #[arg(long, value_name = "DATEI", conflicts_with_all = ["Source", "sheet", "decimal", "encoding", "accept_warnings"])]
     template: Option<PathBuf>,
     /// Mit einem Vorschlag nach diesem Kontenrahmen ausfüllen; nur für konten
     #[arg(long, value_name = "RAHMEN", value_parser = charts(), requires = "template")]
@@ -57,6 +59,9 @@ pub struct Arguments {
     /// Was in einer Tabelle die Nachkommastellen trennt, wo es nicht zu erkennen ist
     #[arg(long, value_name = "ZEICHEN", value_parser = decimals())]
     decimal: Option<Decimal>,
+    /// Welche Kodierung eine Datei hat, die kein UTF-8 ist, wo es nicht zu erkennen ist
+    #[arg(long, value_name = "KODIERUNG", value_parser = code_pages())]
+    encoding: Option<CodePage>,
     /// Auch speichern, was vermutlich nicht gemeint ist: Summen, ausgeblendete Zeilen, andere Blätter,
     /// unbekannte Steuersätze und Einheiten
     #[arg(long)]
@@ -92,6 +97,13 @@ fn decimals() -> impl TypedValueParser<Value = Decimal> {
         .map(|name| if name == "comma" { Decimal::Comma } else { Decimal::Point })
 }
 
+fn code_pages() -> impl TypedValueParser<Value = CodePage> {
+    PossibleValuesParser::new(
+        CodePage::ALL.iter().map(|page| PossibleValue::new(page.as_str()).help(page.name())),
+    )
+    .map(|name| CodePage::parse(&name).unwrap_or(CodePage::Windows1252))
+}
+
 #[derive(Clone, Copy)]
 enum What {
     Rows(&'static Import),
@@ -106,7 +118,8 @@ fn what() -> impl TypedValueParser<Value = What> {
 }
 
 pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outcome {
-    let Arguments { command, kind, source, sheet, decimal, template, rahmen, accept_warnings } = arguments;
+    let Arguments { command, kind, source, sheet, decimal, encoding, template, rahmen, accept_warnings } =
+        arguments;
     if let Some(Command::Rueckgaengig(arguments)) = command {
         return rueckgaengig::run(arguments, config, terminal);
     }
@@ -120,8 +133,10 @@ pub fn run(arguments: &Arguments, config: &Config, terminal: &Terminal) -> Outco
         (Some(What::Dsfinvk), Some(_), _) => {
             Err("dsfinvk schreibt die Kasse selbst: dafür gibt es keine Vorlage".into())
         }
-        (Some(What::Dsfinvk), None, Some(_)) if sheet.is_some() || decimal.is_some() || *accept_warnings => {
-            Err("--sheet, --decimal und --accept-warnings gehören nicht zu dsfinvk".into())
+        (Some(What::Dsfinvk), None, Some(_))
+            if sheet.is_some() || decimal.is_some() || encoding.is_some() || *accept_warnings =>
+        {
+            Err("--sheet, --decimal, --encoding und --accept-warnings gehören nicht zu dsfinvk".into())
         }
         (Some(What::Dsfinvk), None, Some(source)) => dsfinvk::run(source, config, terminal),
         (Some(What::Rows(kind)), None, Some(source)) => {
@@ -176,7 +191,8 @@ fn read(kind: &Import, source: &Source, arguments: &Arguments, terminal: &Termin
     waiting.set_message("Die Datei wird gelesen");
     let bytes = file::bytes(&source.file).map_err(|complaint| in_file(&complaint))?;
     let columns = columns(kind);
-    let file = look::Source { bytes, sheet: arguments.sheet.as_deref(), bytes_max: COMMAND_TABLE_BYTES_MAX };
+    let (sheet, encoding) = (arguments.sheet.as_deref(), arguments.encoding);
+    let file = file::Source { bytes, sheet, encoding, bytes_max: COMMAND_TABLE_BYTES_MAX };
     let rows = look::read(kind, file, |row| columns.is_example(row), say);
     let mut rows = rows.map_err(|complaint| in_file(&complaint))?;
     waiting.set_message("Die Zeilen werden geprüft");

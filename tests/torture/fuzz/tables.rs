@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use partnerd::interface::imports;
 use partnerd::platform::http::json::Json;
+use partnerd::platform::import::file::Source;
 use partnerd::platform::import::look;
 use partnerd::platform::import::table::Scanner;
 use partnerd::trade::kasse::dsfinvk;
@@ -40,7 +41,7 @@ pub fn import(bytes: &[u8]) -> Result<(), String> {
     cells(bytes)?;
     let kinds: Vec<_> = imports::all().collect();
     let kind = kinds[bytes.len() % kinds.len()];
-    let file = look::Source { bytes: bytes.to_vec(), sheet: None, bytes_max: TABLE_BYTES_MAX };
+    let file = Source { bytes: bytes.to_vec(), sheet: None, encoding: None, bytes_max: TABLE_BYTES_MAX };
     let mut notes = String::new();
     let say = &mut |_: &str, said: String| notes.push_str(&said);
     let Ok(mut rows) = look::read(kind, file, |_| false, say) else { return Ok(()) };

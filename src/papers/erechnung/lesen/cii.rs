@@ -5,11 +5,11 @@ use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zusch
 use super::tree::Node;
 use super::typ::is_credit_note;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, number_of, owned,
-    too_many_lines,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, number_of, owned, too_many_lines,
 };
 use crate::papers::erechnung::model::Partei;
 use crate::rules::choice::Choice;
+use crate::rules::kennnummer::plain;
 use crate::rules::tax::Steuerkategorie;
 
 /// The element names in which the two differ.
@@ -93,7 +93,7 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
         zahlungsbedingung: owned(terms.text("Description")),
         verkaeufer: party("SellerTradeParty"),
         kaeufer: party("BuyerTradeParty"),
-        ibans: ibans.take(ACCOUNTS_MAX).map(compact).collect(),
+        ibans: ibans.take(ACCOUNTS_MAX).map(plain).collect(),
         zeilen,
         zuschlaege: allowances(settlement, names, &mut values),
         gruppen: groups(settlement, names, &mut values),

@@ -24,7 +24,6 @@ mod values;
 pub use model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 pub use posten::{Posten, gedruckt, one_line, posten};
 pub use regeln::{Verstoss, verstoesse};
-pub use values::compact;
 
 use tree::Tree;
 

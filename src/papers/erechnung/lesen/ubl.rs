@@ -4,11 +4,11 @@ use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zusch
 use super::tree::Node;
 use super::typ;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, compact, number_of, owned,
-    too_many_lines,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, number_of, owned, too_many_lines,
 };
 use crate::papers::erechnung::model::Partei;
 use crate::rules::choice::Choice;
+use crate::rules::kennnummer::plain;
 use crate::rules::tax::Steuerkategorie;
 
 pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
@@ -37,7 +37,7 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
         zahlungsbedingung: owned(root.text("PaymentTerms/Note")),
         verkaeufer: party("AccountingSupplierParty/Party"),
         kaeufer: party("AccountingCustomerParty/Party"),
-        ibans: means.take(ACCOUNTS_MAX).map(compact).collect(),
+        ibans: means.take(ACCOUNTS_MAX).map(plain).collect(),
         zeilen,
         zuschlaege: allowances(root, &mut values),
         gruppen: groups(root, &mut values),

@@ -111,11 +111,6 @@ pub fn number_of(text: Option<&str>) -> Option<String> {
     text.filter(|text| text.chars().nth(NUMBER_CHARS_MAX).is_none()).map(str::to_owned)
 }
 
-/// Removes blanks and converts to capitals, as the search expects it.
-pub fn compact(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect()
-}
-
 /// The value of the first article attribute (BG-32) with one of these names.
 pub fn attribute<'t>(item: Node<'t>, [element, name]: [&str; 2], wanted: &[&str]) -> Option<&'t str> {
     let is_wanted = |name: &str| wanted.contains(&name.trim().to_lowercase().as_str());

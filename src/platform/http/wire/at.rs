@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::cell::{Decimal, Numbers};
+use super::number::shown_in_percent;
 use crate::platform::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
 use crate::rules::field::Said;
@@ -110,6 +111,9 @@ pub trait FromJson {
 
     const FIELDS: &'static [&'static str] = &[];
 
+    /// Whether a number that a spreadsheet shows as a percentage fits.
+    const IS_PERCENTAGE: bool = false;
+
     /// Returns what the record says of a field of the body.
     fn said(_field: &str) -> Option<Said> {
         None
@@ -134,6 +138,14 @@ where
     match is_null {
         true if at.is_import => Ok(F::default()),
         true => Ok(F::from(None)),
+        false if !T::IS_PERCENTAGE && is_shown_in_percent(json) => at.refuse(
+            Code::FeldUngueltig,
+            "Diese Zelle hat in der Tabelle das Format Prozent, die Spalte ist aber keine. Bitte als Zahl formatieren.",
+        ),
         false => Ok(F::from(Some(T::from_json(json, at)?))),
     }
+}
+
+fn is_shown_in_percent(json: &Json<'_>) -> bool {
+    matches!(json, Json::Number(digits) if shown_in_percent(digits).is_some())
 }

@@ -23,6 +23,7 @@ use super::json::Json;
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::error::{Checked, Code, HintCode, Refusals};
+use crate::rules::kennnummer::plain;
 use crate::rules::verweis::{Verweis, parse_uuid};
 
 pub use crate::rules::text::TEXT_CHARS_MAX;
@@ -458,6 +459,17 @@ impl FromJson for Verweis {
 
 /// A text that may also be sent as a number; its spelling is kept.
 pub struct Spelled;
+
+/// A VAT id, tax number or IBAN, read into its normal form (D22).
+pub struct Kennnummer;
+
+impl FromJson for Kennnummer {
+    type Value = String;
+
+    fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<String> {
+        read_text(json, at, TEXT_CHARS_MAX).map(|text| plain(&text))
+    }
+}
 
 impl FromJson for Spelled {
     type Value = String;

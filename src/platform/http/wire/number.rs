@@ -49,6 +49,11 @@ fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
     }
 }
 
+/// Returns the figure of a spreadsheet's number that its cell shows as a percentage.
+pub fn shown_in_percent(digits: &str) -> Option<&str> {
+    digits.strip_suffix('%')
+}
+
 /// Reads a decimal with `places` decimals, as an integer in that unit.
 fn decimal(json: &Json<'_>, at: &mut At<'_>, places: u32) -> Checked<i64> {
     let Some(text) = number(json, at) else {
@@ -130,13 +135,22 @@ where
 impl FromJson for Percent {
     type Value = Percent;
 
+    const IS_PERCENTAGE: bool = true;
+
     /// 0 to 100 per cent (D6); in a table with or without the % sign.
     fn from_json(json: &Json<'_>, at: &mut At<'_>) -> Checked<Percent> {
         let figure = match json {
-            Json::String(text) if at.is_tabular() => text.trim_end().strip_suffix('%'),
+            Json::String(text) if at.is_tabular() => {
+                text.trim_end().strip_suffix('%').map(|figure| Json::String(figure.trim_end().into()))
+            }
+            Json::Number(digits) => shown_in_percent(digits).map(Json::Number),
             _ => None,
         };
-        let figure = figure.map(|figure| Json::String(figure.trim_end().into()));
+        if let Some(Json::Number(_)) = figure {
+            let message = "Diese Spalte hat in der Tabelle das Format Prozent; gelesen wurde, was dort zu sehen ist: \
+                           0,02 als 2 %.";
+            at.hint(HintCode::WertAlsProzent, message);
+        }
         let percent = Percent::from_units(decimal(figure.as_ref().unwrap_or(json), at, 6)?);
         if (Percent::ZERO..=Percent::whole(100)).contains(&percent) {
             return Ok(percent);

@@ -3,10 +3,11 @@
 use crate::master::kunden::{self, Kunde, Merkmal};
 use crate::master::tenants::firma;
 use crate::papers::erechnung::Partei;
-use crate::papers::erechnung::lesen::{Gelesen, compact, one_line};
+use crate::papers::erechnung::lesen::{Gelesen, one_line};
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::error::{HintCode, Hints};
+use crate::rules::kennnummer::plain;
 
 /// Maximum length of a name in a message, in characters.
 const NAME_CHARS_MAX: usize = 100;
@@ -15,9 +16,9 @@ const NAME_CHARS_MAX: usize = 100;
 pub fn of(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<Option<(Kunde, &'static str)>> {
     let sender = &gelesen.verkaeufer;
     let mut named: Vec<(Merkmal, &'static str, String)> = Vec::new();
-    named.extend(sender.ust_id.as_deref().map(|id| (Merkmal::UstId, "ust_id", compact(id))));
+    named.extend(sender.ust_id.as_deref().map(|id| (Merkmal::UstId, "ust_id", plain(id))));
     let steuernummer = sender.steuernummer.as_deref();
-    named.extend(steuernummer.map(|number| (Merkmal::Steuernummer, "steuernummer", joined(number))));
+    named.extend(steuernummer.map(|number| (Merkmal::Steuernummer, "steuernummer", plain(number))));
     named.extend(gelesen.ibans.iter().map(|iban| (Merkmal::Iban, "iban", iban.clone())));
     let name = Some(sender.name.trim()).filter(|name| !name.is_empty());
     named.extend(name.map(|name| (Merkmal::Name, "name", name.to_owned())));
@@ -66,7 +67,7 @@ fn likely(mut found: Vec<Kunde>, merkmal: Merkmal, sender: &Partei) -> Vec<Kunde
 
 /// Adds a hint if the account differs from the stored one, which may be fraud.
 fn check_account(gelesen: &Gelesen, kunde: &Kunde, hints: &mut Hints) {
-    let Some(known) = kunde.iban.as_deref().map(compact) else { return };
+    let Some(known) = kunde.iban.as_deref().map(plain) else { return };
     if !gelesen.ibans.is_empty() && !gelesen.ibans.contains(&known) {
         let message = "Die Rechnung nennt ein anderes Konto als das hinterlegte. Bitte beim Lieferanten unter einer \
             bekannten Telefonnummer nachfragen, bevor Geld fließt.";
@@ -77,8 +78,8 @@ fn check_account(gelesen: &Gelesen, kunde: &Kunde, hints: &mut Hints) {
 /// Adds a hint if the invoice is addressed to another company's VAT id.
 pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Result<()> {
     let firma = firma::load(tx)?;
-    let own = firma.ust_id.as_deref().map(compact);
-    let named = gelesen.kaeufer.ust_id.as_deref().map(compact);
+    let own = firma.ust_id.as_deref().map(plain);
+    let named = gelesen.kaeufer.ust_id.as_deref().map(plain);
     if let (Some(own), Some(named)) = (own, named)
         && own != named
     {
@@ -89,9 +90,4 @@ pub fn check_receiver(tx: &Tx<'_>, gelesen: &Gelesen, hints: &mut Hints) -> Resu
         hints.add(HintCode::EmpfaengerPruefen, message);
     }
     Ok(())
-}
-
-/// Removes slashes, hyphens and blanks, as the search does.
-fn joined(number: &str) -> String {
-    number.chars().filter(|c| !c.is_whitespace() && !matches!(c, '/' | '-')).collect()
 }

@@ -9,7 +9,8 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use zip::{DateTime, ZipArchive};
 
 use crate::platform::db::file::german::cause_in_german;
-use crate::platform::import::file::{self, decode};
+use crate::platform::import::encoding::{Decoded, decode};
+use crate::platform::import::file;
 
 /// Maximum total size in bytes of the uncompressed files: a busy register has 100 MiB a year.
 const EXPORT_BYTES_MAX: u64 = 256 << 20;
@@ -25,6 +26,8 @@ const ENDINGS: [&str; 3] = ["csv", "xml", "dtd"];
 pub struct Files {
     place: String,
     texts: Vec<(&'static str, String)>,
+    /// How files that are not UTF-8 were read.
+    pub notes: Vec<String>,
     /// The original zip, or the files of the folder in a reproducible zip.
     pub zip: Vec<u8>,
 }
@@ -33,7 +36,8 @@ impl Files {
     /// Reads those of `names` that are in the folder or zip; their total uncompressed size is limited to
     /// [`EXPORT_BYTES_MAX`].
     pub fn open(path: &Path, names: &[&'static str]) -> Result<Files, String> {
-        let mut files = Files { place: path.display().to_string(), texts: Vec::new(), zip: Vec::new() };
+        let (texts, notes, zip) = Default::default();
+        let mut files = Files { place: path.display().to_string(), texts, notes, zip };
         if path.is_dir() {
             files.zip = files.packed(path)?;
         } else {
@@ -97,7 +101,9 @@ impl Files {
         let read = file.take(*left + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| self.unreadable(&error))?;
         *left = left.checked_sub(read as u64).ok_or_else(|| self.too_large("zusammen", EXPORT_BYTES_MAX))?;
-        let text = decode(bytes).map_err(|complaint| format!("{name}: {complaint}"))?;
+        let Decoded { text, said } =
+            decode(bytes, None).map_err(|complaint| format!("{name}: {complaint}"))?;
+        self.notes.extend(said.map(|said| format!("{name}: Kodierung {said}")));
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
         self.texts.push((name, text));
         Ok(())

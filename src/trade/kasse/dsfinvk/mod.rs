@@ -70,7 +70,9 @@ pub fn read(path: &Path) -> Joined<Receipts> {
     let export = Export::read(&files)?;
     let days = export.heads.iter().map(|head| Day::in_berlin(head.bon_ende));
     let datei = days.clone().min().zip(days.max()).map(|days| Kassendatei::of(path, days, files.zip));
-    Ok(Receipts { datei, ..Assembly::join(&export)?.receipts()? })
+    let mut receipts = Assembly::join(&export)?.receipts()?;
+    receipts.notes.splice(..0, files.notes);
+    Ok(Receipts { datei, ..receipts })
 }
 
 /// Stores a receipt. Finds each article by ART_NR, else by GTIN, and the customer by number; a number that nobody has

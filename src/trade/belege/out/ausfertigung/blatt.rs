@@ -12,6 +12,7 @@ use crate::platform::failure::Result;
 use crate::rules::day::Day;
 use crate::rules::document::{BelegTyp, Lagerrolle, Seite};
 use crate::rules::fixed::Percent;
+use crate::rules::kennnummer::grouped_steuernummer;
 use crate::rules::tax::{Steuerart, Steuerkategorie, groups};
 use crate::trade::belege::model::BelegPosition;
 
@@ -77,6 +78,7 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
             many.len() - DELIVERIES_NAMED_MAX
         )),
     };
+    let steuernummer = partner.steuernummer.as_deref().map(grouped_steuernummer);
     let known = [
         ("Datum", Some(beleg.datum().german())),
         (number, partner.kennung.clone()),
@@ -89,7 +91,7 @@ fn angaben(vorlage: &Vorlage<'_>) -> Vec<Angabe> {
         ("Kontrakt", angaben.kontrakt.clone()),
         // UStG § 14a: on deliveries to other countries of the EU, and where the customer owes the tax.
         ("Ihre USt-IdNr.", partner.ust_id.clone().filter(|_| beleg.beleg_typ.ist_rechnung())),
-        ("Ihre Steuernummer", partner.steuernummer.clone().filter(|_| beleg.is_written_for_supplier())),
+        ("Ihre Steuernummer", steuernummer.filter(|_| beleg.is_written_for_supplier())),
     ];
     known.into_iter().filter_map(|(name, wert)| Some(Angabe::new(name, wert?))).collect()
 }
