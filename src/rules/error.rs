@@ -196,6 +196,8 @@ codes! {
         "Verworfen wird nur der neueste Stapel, und nur einmal.";
     FirmaUnvollstaendig = "FIRMA_UNVOLLSTAENDIG": "Von der Firma selbst fehlen Name oder Ort.";
     SchemaZeitraum = "SCHEMA_ZEITRAUM": "Diese Tage des Schemas sind schon abgerechnet, oder die Version endete früher als die bisherige.";
+    VorzeichenFehlt = "VORZEICHEN_FEHLT":
+        "Eine Gutschrift ist unter null; ob sie Geld fordert oder gutschreibt, muss gesagt werden.";
 }
 
 /// A German message: what is wrong and, if it is given as a pair, what to do, which a page may replace by advice of its

@@ -72,6 +72,12 @@ fn federal(number: &str, (country, office, before): &(&str, usize, &str)) -> Opt
     (office_digits.len() == *office).then(|| format!("{country}{office_digits}0{taxpayer}"))
 }
 
+/// Whether a number has the digits of a tax number: 10 or 11 of a state, 13 of the federation.
+pub fn is_steuernummer(number: &str) -> bool {
+    let plain = plain(number);
+    matches!(plain.len(), 10 | 11 | 13) && plain.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 pub fn is_same_steuernummer(one: &str, other: &str) -> bool {
     same_steuernummern(one).contains(&plain(other))
 }

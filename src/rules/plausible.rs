@@ -52,6 +52,16 @@ pub fn is_gtin(text: &str) -> bool {
         && sum.is_multiple_of(10)
 }
 
+/// Returns the spellings of an article number of GS1: itself, and with other zeros in front, of 8, 12, 13 and 14 digits.
+pub fn same_gtins(text: &str) -> Vec<String> {
+    let (plain, digits) = (text.trim(), text.trim().trim_start_matches('0'));
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let lengths = [8, 12, 13, 14].into_iter().filter(|length| is_number && digits.len() <= *length);
+    let mut same: Vec<String> = lengths.map(|length| format!("{digits:0>length$}")).collect();
+    same.push(plain.to_owned());
+    same
+}
+
 /// Whether a text can be an e-mail address on the internet: one @, and a domain of several parts.
 pub fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else { return false };

@@ -220,6 +220,15 @@ const WOERTER: &[(&str, &str)] = &[
         "ERechnungEinlesen.dateiname",
         "Name, unter dem die Datei aufgehoben wird; ohne Angabe rechnung.pdf oder rechnung.xml.",
     ),
+    (
+        "ERechnungEinlesen.kunden_id",
+        "Von wem die Rechnung ist, wo es nicht oder nicht sicher zu erkennen ist; als Zahl oder UUID.",
+    ),
+    (
+        "ERechnungEinlesen.vorzeichen",
+        "Wie eine Gutschrift unter null gemeint ist: wie_gedruckt (nach der Norm: sie fordert Geld) oder umgekehrt (sie \
+        schreibt gut).",
+    ),
     ("Eingelesen.vorschlag", "Inhalt für POST /belege, zum Prüfen und Ergänzen."),
     ("Eingelesen.gefunden", "Was von der Rechnung hier bekannt ist."),
     ("Eingelesen.summen", "Summen der Rechnung neben denen des Vorschlags."),
@@ -234,7 +243,10 @@ const WOERTER: &[(&str, &str)] = &[
     ("Eingelesen.idempotent", "true: den Beleg gab es schon, es wurde nichts angelegt."),
     ("Gefunden.partner", "Der Absender der Rechnung; null, wenn er nicht eindeutig zu erkennen ist."),
     ("Gefunden.artikel", "Zu jeder Position des Vorschlags der Artikel."),
-    ("GefundenerPartner.durch", "Woran der Partner erkannt wurde: ust_id, steuernummer, iban oder name."),
+    (
+        "GefundenerPartner.durch",
+        "Woran der Partner erkannt wurde: ust_id, steuernummer, iban, name oder kunden_id.",
+    ),
     (
         "GefundenerArtikel.durch",
         "Woran der Artikel erkannt wurde: lieferantennummer, artikelnummer oder ean; null, wenn er nicht zu erkennen ist.",

@@ -157,13 +157,12 @@ fn preview(upload: &Upload, looked: &Looked<'_>) -> Markup {
                  dass es so sein soll." }
             (table_of("Auffälligkeiten", suspicions))
         }
-        (list_of(hints))
         @if mistakes.is_empty() && rows.len() > PART_ROWS_MAX {
             p { "Es sind mehr als " (number(PART_ROWS_MAX))
                 " Zeilen. Sie werden in Teilen gespeichert, damit an der Waage niemand wartet; was vor einem \
                  Fehler kam, bleibt." }
         }
-        @if !rows.is_empty() { h2 { "So werden die Zeilen gespeichert" } (understood(upload.kind, looked)) }
+        (list_of(hints)) @if !rows.is_empty() { h2 { "So werden die Zeilen gespeichert" } (understood(upload.kind, looked)) }
     }
 }
 

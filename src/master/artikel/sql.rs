@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::types::ToSql;
 use rusqlite::{Row, named_params};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Artikel, ArtikelZeile, Artikelgruppe, Auswahl, Staffel};
@@ -15,6 +16,7 @@ use crate::platform::failure::Result;
 use crate::platform::listing::PageOf;
 use crate::platform::listing::verlauf::Verlauf;
 use crate::rules::fixed::{Percent, Quantity};
+use crate::rules::plausible::same_gtins;
 use crate::rules::price::Tier;
 use crate::rules::stammdaten::ArtikelStatus;
 use crate::rules::text::{case_key, folded_key, natural_key, searchable};
@@ -179,9 +181,12 @@ pub fn find_by_artikelnummer(tx: &Tx<'_>, artikelnummer: &str) -> Result<Option<
 }
 
 /// Finds the article with this EAN; `None` if several have it.
+/// EANs are compared as numbers: 12, 13 and 14 digits with zeros in front are the same.
 pub fn find_by_ean(tx: &Tx<'_>, ean: &str) -> Result<Option<Uuid>> {
-    let statement = "select id from artikel where tenant_id = :tenant and ean = :ean limit 2";
-    let found = tx.all(statement, named_params! {":ean": ean}, |row| row.get(0))?;
+    let statement = "select id from artikel where tenant_id = :tenant
+        and ean in (select value from json_each(:eans)) limit 2";
+    let eans = json!(same_gtins(ean)).to_string();
+    let found = tx.all(statement, named_params! {":eans": eans}, |row| row.get(0))?;
     Ok(if found.len() == 1 { found.first().copied() } else { None })
 }
 

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use super::import;
 use super::model::KundeChange;
-use crate::platform::import::file::ParseError;
+use crate::platform::import::file::{ParseError, Rewritten};
 use crate::platform::import::table::Scanner;
-use crate::platform::import::{Foreign, Import, Rewritten};
+use crate::platform::import::{Foreign, Import};
 use crate::rules::datev::Personenkonto;
 use crate::rules::text::{folded_key, marked, push_cell};
 

@@ -17,7 +17,7 @@ use super::memory_budget::{COMMAND_TABLE_BYTES_MAX, MemoryBudget, ROW_BYTES};
 pub use super::parse_error::ParseError;
 use super::sheet::{Aside, Sheet};
 use super::table::{Columns, NUMBER, RECORD_BYTES_MAX, RecordPlace, Scanner, record_too_long};
-use super::{Import, Rewritten, workbook};
+use super::workbook;
 use crate::platform::db::file::german::in_german;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, Decimal, Numbers};
@@ -38,6 +38,22 @@ pub struct Source<'s> {
     pub bytes_max: usize,
 }
 
+/// A table with our names of columns and semicolons, made of a file of another program.
+#[derive(Default)]
+pub struct Rewritten {
+    pub text: String,
+    /// The lines of its records in the file, from 1.
+    pub lines: Vec<u32>,
+    pub width: usize,
+    /// Headings in the file, by our names.
+    pub mapped: Vec<(String, &'static str)>,
+    /// Headings of columns that have values and are not used.
+    pub unused: Vec<String>,
+}
+
+/// Rewrites the text of another program's file; `None` for any other file.
+pub type Rewrite = fn(&str) -> Option<Result<Rewritten, ParseError>>;
+
 /// The rows of a file. Each access parses the row anew, so they take little more memory than their text.
 #[derive(Default)]
 pub struct Rows {
@@ -53,8 +69,8 @@ pub struct Rows {
     pub decoded: Option<String>,
     /// Headings of another program's file that are not used.
     pub unused: Vec<String>,
-    /// The kind of import of another program's file.
-    foreign: Option<&'static Import>,
+    /// Whether it is another program's file.
+    pub is_foreign: bool,
     is_1904: bool,
 }
 
@@ -93,9 +109,12 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, ParseError> {
 }
 
 impl Rows {
-    /// Reads the rows of a kind from a file.
-    pub fn of_source(kind: &Import, source: Source<'_>) -> Result<Rows, ParseError> {
-        let names = &kind.names();
+    /// Reads the rows with these columns from a file; `rewrite` knows that of another program.
+    pub fn of_source(
+        names: &Names,
+        source: Source<'_>,
+        rewrite: Option<Rewrite>,
+    ) -> Result<Rows, ParseError> {
         let Source { bytes, sheet, encoding, bytes_max } = source;
         let mut budget = MemoryBudget::of(bytes_max);
         if workbook::is_zip(&bytes) {
@@ -118,11 +137,8 @@ impl Rows {
         }
         let Decoded { text, said } = decode(bytes, encoding)?;
         budget.take(text.len())?;
-        if let Some(foreign) = kind.foreign
-            && let Some(rewritten) = (foreign.rewrite)(&text)
-        {
-            let rows = Rows::of_rewritten(rewritten?, names, &mut budget)?;
-            return Ok(Rows { decoded: said, foreign: Some(&foreign.import), ..rows });
+        if let Some(rewritten) = rewrite.and_then(|rewrite| rewrite(&text)) {
+            return Ok(Rows { decoded: said, ..Rows::of_rewritten(rewritten?, names, &mut budget)? });
         }
         Ok(Rows { decoded: said, ..Rows::of(text, None, names, &mut budget)? })
     }
@@ -136,13 +152,8 @@ impl Rows {
         budget.take(text.len())?;
         let of_file = OfSheet { lines: &lines, width, merged: None };
         let mut rows = Rows::of(text, Some(&of_file), names, budget)?;
-        (rows.header.mapped, rows.unused) = (mapped, unused);
+        (rows.header.mapped, rows.unused, rows.is_foreign) = (mapped, unused, true);
         Ok(rows)
-    }
-
-    /// Returns how the rows of this file are identified and stored, if it is one of `kind`.
-    pub fn kind<'k>(&self, kind: &'k Import) -> &'k Import {
-        self.foreign.unwrap_or(kind)
     }
 
     /// Reads the rows of a text of our own, whose first record is its header.

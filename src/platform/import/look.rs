@@ -29,7 +29,7 @@ pub fn read(
     is_example: impl Fn(&Json<'_>) -> bool,
     say: &mut Say<'_>,
 ) -> Result<Rows, ParseError> {
-    let mut rows = Rows::of_source(kind, source)?;
+    let mut rows = Rows::of_source(&kind.names(), source, kind.foreign.map(|foreign| foreign.rewrite))?;
     if let Some(decoded) = rows.decoded.take() {
         say("Kodierung", decoded);
     }
@@ -62,7 +62,7 @@ pub fn judge(
         say("Dezimalen trennt", taken);
     }
     let mut mistakes = Mistakes::default();
-    check::check(rows.kind(kind), rows, &mut mistakes);
+    check::check(kind.of_file(rows), rows, &mut mistakes);
     Ok(mistakes)
 }
 

@@ -30,7 +30,7 @@ use crate::platform::http::wire::{At, FromJson};
 use crate::rules::error::{Checked, Hints};
 use crate::rules::felder::GeaendertesFeld;
 use crate::rules::field::Said;
-use file::{ParseError, Rows};
+use file::{ParseError, Rewrite, Rows};
 use header::Names;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,22 +93,9 @@ pub struct Import {
 /// A file of another program with records of a kind.
 pub struct Foreign {
     /// Rewrites its text as a table with our names of columns; `None` for any other file.
-    pub rewrite: fn(&str) -> Option<std::result::Result<Rewritten, ParseError>>,
+    pub rewrite: Rewrite,
     /// How the rows of that table are identified and stored.
     pub import: Import,
-}
-
-/// A table with our names of columns and semicolons, made of a file of another program.
-#[derive(Default)]
-pub struct Rewritten {
-    pub text: String,
-    /// The lines of its records in the file, from 1.
-    pub lines: Vec<u32>,
-    pub width: usize,
-    /// Headings in the file, by our names.
-    pub mapped: Vec<(String, &'static str)>,
-    /// Headings of columns that have values and are not used.
-    pub unused: Vec<String>,
 }
 
 enum Run {
@@ -183,6 +170,11 @@ impl Import {
             run,
             foreign: None,
         }
+    }
+
+    /// Returns how the rows of a file are identified and stored.
+    pub fn of_file(&self, rows: &Rows) -> &Import {
+        self.foreign.filter(|_| rows.is_foreign).map_or(self, |foreign| &foreign.import)
     }
 
     pub const fn with_foreign(self, foreign: &'static Foreign) -> Import {

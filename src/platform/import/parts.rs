@@ -125,7 +125,7 @@ pub fn store_group<'c>(
     let read: Vec<Json<'_>> = group.iter().map(|at| rows.row(*at)).collect();
     let mut found = Hints::default();
     let store = |tx: &WriteTx<'_>| {
-        Ok(rows.kind(kind).store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(&mut found)))
+        Ok(kind.of_file(rows).store(tx, &read.iter().collect::<Vec<_>>(), &mut rows.at(&mut found)))
     };
     let stored = WriteTx::carry_out(tx, who, store).map_err(Stop::Failed)?;
     hints.extend(match (group, read.as_slice()) {

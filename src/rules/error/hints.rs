@@ -122,6 +122,14 @@ choice! {
         ChargeInBelegen = "CHARGE_IN_BELEGEN",
         MhdSpaeterAlsEinsatz = "MHD_SPAETER_ALS_EINSATZ",
         WertAlsProzent = "WERT_ALS_PROZENT",
+        PartnerAusgeschlossen = "PARTNER_AUSGESCHLOSSEN",
+        PartnerPruefen = "PARTNER_PRUEFEN",
+        PreisErrechnet = "PREIS_ERRECHNET",
+        VorzeichenPruefen = "VORZEICHEN_PRUEFEN",
+        IstTest = "IST_TEST",
+        IstKopie = "IST_KOPIE",
+        Zahlungsplan = "ZAHLUNGSPLAN",
+        SkontoGekuerzt = "SKONTO_GEKUERZT",
     }
 }
 

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::model::Beleg;
 pub use super::model::NewItem;
+use crate::choice;
 use crate::master::kunden::{self, KundenId};
 use crate::platform::db::tx::Tx;
 use crate::platform::http::json::Json;
@@ -135,9 +136,21 @@ eingabe! {
         datei_base64: Inhalt,
         dateiname: Dateiname,
         anlegen: bool,
+        kunden_id: KundenId,
+        vorzeichen: OneOf<Vorzeichen>,
         external_ref: Text,
     }
     nur_lesen: []
+}
+
+choice! {
+    /// How the signs of a credit note below zero are meant (D28).
+    pub enum Vorzeichen {
+        /// As the standard reads them: the amounts are owed.
+        WieGedruckt = "wie_gedruckt",
+        /// As most senders mean them: the amounts are credited.
+        Umgekehrt = "umgekehrt",
+    }
 }
 
 shape!([] Items => |generator| {

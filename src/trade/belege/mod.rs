@@ -148,7 +148,12 @@ pub const ROUTES: &[Route] = &[
     .heavy()
     .takes::<NewEinlesen>("ERechnungEinlesen", &["datei_base64"])
     .gives(&[Answer::created::<Eingelesen>(), Answer::ok::<Eingelesen>()])
-    .refuses(&[PARTNER, DATE_AND_ARTICLE, ITEMS, &[Code::DateiNichtLesbar, Code::KeineRechnung]]),
+    .refuses(&[
+        PARTNER,
+        DATE_AND_ARTICLE,
+        ITEMS,
+        &[Code::DateiNichtLesbar, Code::KeineRechnung, Code::VorzeichenFehlt],
+    ]),
     Route::each("/api/v1/belege/stapel", Scope::BelegeWrite, "Viele Belege anlegen", "/api/v1/belege"),
     Route::get("/api/v1/belege/{id}", READ, "Einen Beleg mit Positionen lesen", handlers::get)
         .gives(&[Answer::resource::<Beleg>()]),

@@ -1,6 +1,7 @@
 //! POST /belege/einlesen (D28): a proposal from a supplier's e-invoice, and the ER with the file attached.
 
 mod summen;
+mod zweifel;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,20 +1,24 @@
 //! Finds the business terms in CII (UN/CEFACT D16B and later) and in its predecessor ZUGFeRD 1, which has
 //! other element names.
 
-use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
+use super::bedingungen::{in_words, joined, latest, structured};
+use super::model::{Format, Gelesen, Skonto, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::typ::is_credit_note;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, number_of, owned, too_many_lines,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, GTIN, Values, attribute, attribute_day, is_true, number_of, owned,
+    too_many_lines,
 };
 use crate::papers::erechnung::model::Partei;
 use crate::rules::choice::Choice;
+use crate::rules::fixed::Money;
 use crate::rules::kennnummer::plain;
 use crate::rules::tax::Steuerkategorie;
 
 /// The element names in which the two differ.
 pub struct ElementNames {
     format: Format,
+    context: &'static str,
     document: &'static str,
     trade: &'static str,
     agreement: &'static str,
@@ -31,6 +35,7 @@ pub struct ElementNames {
 /// CII: root CrossIndustryInvoice.
 pub const CII: ElementNames = ElementNames {
     format: Format::Cii,
+    context: "ExchangedDocumentContext",
     document: "ExchangedDocument",
     trade: "SupplyChainTradeTransaction",
     agreement: "ApplicableHeaderTradeAgreement",
@@ -47,6 +52,7 @@ pub const CII: ElementNames = ElementNames {
 /// ZUGFeRD 1: root CrossIndustryDocument.
 pub const ZUGFERD_1: ElementNames = ElementNames {
     format: Format::Zugferd1,
+    context: "SpecifiedExchangedDocumentContext",
     document: "HeaderExchangedDocument",
     trade: "SpecifiedSupplyChainTradeTransaction",
     agreement: "ApplicableSupplyChainTradeAgreement",
@@ -75,7 +81,13 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
     let typ = owned(document.text("TypeCode"));
     let zeilen = lines(trade, names, &mut values)?;
     let period = settlement.part("BillingSpecifiedPeriod");
-    let terms = settlement.part("SpecifiedTradePaymentTerms");
+    let terms = || settlement.all("SpecifiedTradePaymentTerms");
+    let days = terms().filter_map(|terms| values.day(terms, "DueDateDateTime/DateTimeString"));
+    let (faellig, hat_raten) = latest(days.collect::<Vec<_>>());
+    let zahlungsbedingung = terms().find_map(|terms| terms.text("Description"));
+    let described = terms().filter_map(|terms| terms.text("Description")).flat_map(in_words).collect();
+    let skonti = joined(discounts(settlement, &mut values), described);
+    let context = root.part(names.context);
     let party = |name| agreement.find(name).map(party).unwrap_or_default();
     let means = settlement.all("SpecifiedTradeSettlementPaymentMeans");
     let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
@@ -86,11 +98,15 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
         nummer: owned(document.text("ID")),
         datum: values.day(document, "IssueDateTime/DateTimeString"),
         waehrung: owned(settlement.text("InvoiceCurrencyCode")),
-        faellig: values.day(terms, "DueDateDateTime/DateTimeString"),
+        ist_test: is_true(context.text("TestIndicator/Indicator")),
+        ist_kopie: is_true(document.text("CopyIndicator/Indicator")),
+        faellig,
+        hat_raten,
+        skonti,
         lieferdatum: values.day(delivery, "ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString"),
         leistung_von: values.day(period, "StartDateTime/DateTimeString"),
         leistung_bis: values.day(period, "EndDateTime/DateTimeString"),
-        zahlungsbedingung: owned(terms.text("Description")),
+        zahlungsbedingung: owned(zahlungsbedingung),
         verkaeufer: party("SellerTradeParty"),
         kaeufer: party("BuyerTradeParty"),
         ibans: ibans.take(ACCOUNTS_MAX).map(plain).collect(),
@@ -148,12 +164,15 @@ fn line(node: Node<'_>, names: &ElementNames, values: &mut Values) -> Zeile {
     let taxed = settlement.part("ApplicableTradeTax");
     let attribute = |wanted| attribute(product, ["ApplicableProductCharacteristic", "Description"], wanted);
     let batch = product.text("IndividualTradeProductInstance/BatchID");
+    let gtin = product.all("GlobalID").find(|id| id.attribute("schemeID") == Some(GTIN));
     Zeile {
         nummer: owned(node.text("AssociatedDocumentLineDocument/LineID")),
         menge: values.number(delivery, "BilledQuantity"),
         einheit: owned(delivery.find("BilledQuantity").and_then(|quantity| quantity.attribute("unitCode"))),
         preis: values.number(price, "ChargeAmount"),
         basis: values.number(price, "BasisQuantity"),
+        basis_einheit: owned(price.find("BasisQuantity").and_then(|basis| basis.attribute("unitCode"))),
+        zuschlag: of_line(settlement, values),
         netto: values.number(settlement, names.line_total),
         steuer_kategorie: taxed.text("CategoryCode").and_then(Steuerkategorie::parse),
         mwst_satz: values.number(taxed, names.percent),
@@ -161,7 +180,7 @@ fn line(node: Node<'_>, names: &ElementNames, values: &mut Values) -> Zeile {
         beschreibung: owned(product.text("Description")),
         verkaeufer_nr: number_of(product.text("SellerAssignedID")),
         kaeufer_nr: number_of(product.text("BuyerAssignedID")),
-        gtin: number_of(product.text("GlobalID")),
+        gtin: number_of(gtin.and_then(|id| id.text(""))),
         herkunftsland: owned(product.text("OriginTradeCountry/ID")),
         charge: owned(batch.or_else(|| attribute(BATCH))),
         mhd: attribute(BEST_BEFORE).and_then(attribute_day),
@@ -178,8 +197,7 @@ fn allowances(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -
     ] {
         for node in settlement.all(element) {
             let Some(amount) = values.number::<2, 2>(node, amount) else { continue };
-            let indicator = node.text("ChargeIndicator/Indicator");
-            let is_charge = element == LOGISTICS_CHARGE || matches!(indicator, Some("true" | "1"));
+            let is_charge = element == LOGISTICS_CHARGE || is_true(node.text("ChargeIndicator/Indicator"));
             let betrag = match (is_charge, names.format) {
                 (true, _) => amount,
                 (false, Format::Zugferd1) => -amount.abs(),
@@ -197,6 +215,23 @@ fn allowances(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -
     found
 }
 
+/// The charges less the allowances of a line (BG-28, BG-27).
+fn of_line(settlement: Node<'_>, values: &mut Values) -> Money {
+    let amount = |node: Node<'_>| {
+        let amount: Money = values.number(node, "ActualAmount")?;
+        Some(if is_true(node.text("ChargeIndicator/Indicator")) { amount } else { -amount })
+    };
+    let amounts = settlement.all("SpecifiedTradeAllowanceCharge").filter_map(amount);
+    amounts.fold(Money::ZERO, |sum, amount| sum.plus(amount).unwrap_or(sum))
+}
+
+fn discounts(settlement: Node<'_>, values: &mut Values) -> Vec<Skonto> {
+    let terms = settlement.all("SpecifiedTradePaymentTerms");
+    let discounts = terms.flat_map(|terms| terms.all("ApplicableTradePaymentDiscountTerms"));
+    let names = ["CalculationPercent", "BasisPeriodMeasure", "unitCode"];
+    discounts.filter_map(|discount| structured(discount, names, values)).collect()
+}
+
 fn groups(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Steuergruppe> {
     let group = |node: Node<'_>| Steuergruppe {
         steuer_kategorie: node.text("CategoryCode").and_then(Steuerkategorie::parse),
@@ -209,10 +244,14 @@ fn groups(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Ve
 
 fn totals(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Summen {
     let node = settlement.part(names.summation);
+    let currency = settlement.text("InvoiceCurrencyCode");
+    // Another one is the tax in the currency of the books (BT-111).
+    let own = node.all("TaxTotalAmount").find(|total| total.attribute("currencyID") == currency);
+    let tax = own.or_else(|| node.find("TaxTotalAmount"));
     Summen {
         positionen: values.number(node, "LineTotalAmount"),
         netto: values.number(node, "TaxBasisTotalAmount"),
-        mwst: values.number(node, "TaxTotalAmount"),
+        mwst: tax.and_then(|total| values.number(total, "")),
         brutto: values.number(node, "GrandTotalAmount"),
         bezahlt: values.number(node, "TotalPrepaidAmount"),
         rundung: values.number(node, "RoundingAmount"),

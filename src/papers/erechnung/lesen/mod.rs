@@ -10,7 +10,9 @@
 //! `values` parses numbers and days; `cii` and `ubl` find each business term. [`posten`] turns lines into
 //! items whose totals equal the printed ones, [`verstoesse`] lists the figures that do not fit together.
 
+mod bedingungen;
 mod cii;
+mod invoice;
 mod model;
 mod pdf;
 mod posten;
@@ -21,7 +23,7 @@ mod typ;
 mod ubl;
 mod values;
 
-pub use model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
+pub use model::{Format, Gelesen, Skonto, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 pub use posten::{Posten, gedruckt, one_line, posten};
 pub use regeln::{Verstoss, verstoesse};
 

@@ -33,14 +33,21 @@ pub struct Gelesen {
     pub typ: Option<String>,
     /// Whether it is a credit note, by its type or as UBL CreditNote: positive quantities are credited.
     pub ist_gutschrift: bool,
+    /// Whether it is marked as a test, or as a copy.
+    pub ist_test: bool,
+    pub ist_kopie: bool,
     /// BT-1.
     pub nummer: Option<String>,
     /// BT-2.
     pub datum: Option<Day>,
     /// BT-5.
     pub waehrung: Option<String>,
-    /// BT-9.
+    /// BT-9: of several the latest.
     pub faellig: Option<Day>,
+    /// Whether it names several due dates.
+    pub hat_raten: bool,
+    /// Cash discounts, the first agreed one first.
+    pub skonti: Vec<Skonto>,
     /// BT-72.
     pub lieferdatum: Option<Day>,
     /// BT-73.
@@ -67,6 +74,21 @@ pub struct Gelesen {
     pub zweifel: Vec<String>,
 }
 
+/// A discount for payment within some days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Skonto {
+    pub tage: i64,
+    pub prozent: Percent,
+}
+
+impl Gelesen {
+    /// Whether it is a credit note below zero: by the standard a debt, which hardly any sender means.
+    pub fn has_doubtful_signs(&self) -> bool {
+        let total = self.summen.brutto.or(self.summen.netto);
+        self.ist_gutschrift && total.is_some_and(|total| total.is_negative())
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Zeile {
     /// BT-126.
@@ -79,6 +101,10 @@ pub struct Zeile {
     pub preis: Option<Price>,
     /// BT-149: number of units that the price is for; `None` means one.
     pub basis: Option<Quantity>,
+    /// BT-150: UN/ECE code of that unit; `None` means that of the quantity.
+    pub basis_einheit: Option<String>,
+    /// The charges of the line (BT-141) less its allowances (BT-136).
+    pub zuschlag: Money,
     /// BT-131.
     pub netto: Option<Money>,
     /// BT-151.

@@ -8,7 +8,7 @@ use super::values::too_many_lines;
 use crate::rules::fixed::{Fixed, Money, Percent, Price, Quantity};
 use crate::rules::price::line_total;
 use crate::rules::tax::{Gedruckt, GedruckteGruppe, Steuerkategorie};
-use crate::rules::unit::of_unece_code;
+use crate::rules::unit::{Conversion, of_unece_code};
 
 /// Longest name and longest description of an item, in characters (D18).
 const NAME_CHARS_MAX: usize = 255;
@@ -38,6 +38,8 @@ pub struct Posten {
     /// Whether quantity, price and discount give the printed total of the line; if not, a rounding follows,
     /// provided that there is a total.
     pub ist_genau: bool,
+    /// Whether the price is not the printed one.
+    pub ist_errechnet: bool,
 }
 
 /// Returns the items of an e-invoice: its lines, then its allowances and charges. Without lines (profiles
@@ -126,6 +128,7 @@ fn of_line(at: usize, zeile: &Zeile, is_turned: bool, only_rate: Option<Percent>
             .map_or_else(|| format!("Position {}", at + 1), |name| one_line(name, NAME_CHARS_MAX)),
         langtext: description.map(|text| lines(text, TEXT_CHARS_MAX)).filter(|text| !text.is_empty()),
         ist_genau: amounts.ist_genau,
+        ist_errechnet: amounts.ist_errechnet,
     };
     let name = format!("{ROUNDING} zu Position {}", at + 1);
     let rounding = Posten {
@@ -178,6 +181,7 @@ fn sum(betrag: Money, mwst_satz: Option<Percent>, bezeichnung: String) -> Posten
         bezeichnung,
         langtext: None,
         ist_genau: true,
+        ist_errechnet: false,
     }
 }
 
@@ -193,22 +197,33 @@ struct Amounts {
     /// By how much the total exceeds what these give.
     rest: Money,
     ist_genau: bool,
+    ist_errechnet: bool,
 }
 
 impl Amounts {
-    /// Takes the printed price if it gives the printed total, else adds a discount, else derives the price
-    /// from the total, with a rest due to the decimals of the price. The total includes allowances and
-    /// charges of the line (BT-131).
+    /// Takes the printed price if it gives the printed total (BT-131) with the allowances and charges of the line, an
+    /// allowance being a discount. Else derives the price from the total, with a rest due to its decimals: a discount
+    /// that the line does not print is no fact of the invoice.
     fn of(zeile: &Zeile) -> Amounts {
         let menge = zeile.menge.filter(|menge| !menge.is_zero()).unwrap_or(Quantity::whole(1));
-        let printed = zeile.preis.and_then(|preis| per_unit(preis, zeile.basis));
+        let printed = zeile.preis.and_then(|preis| per_unit(preis, zeile));
         let gives = |preis, rabatt| line_total(menge, preis, rabatt).ok();
-        let found = |preis, rabatt, rest: Money, ist_genau| Amounts { menge, preis, rabatt, rest, ist_genau };
+        let found = |preis, rabatt, rest: Money, ist_genau| Amounts {
+            menge,
+            preis,
+            rabatt,
+            rest,
+            ist_genau,
+            ist_errechnet: false,
+        };
         let Some(netto) = zeile.netto else {
             let printed = printed.filter(|preis| gives(*preis, Percent::ZERO).is_some());
             return found(printed.unwrap_or_default(), Percent::ZERO, Money::ZERO, printed.is_some());
         };
-        if let Some(preis) = printed {
+        let fits = |preis: &Price| {
+            gives(*preis, Percent::ZERO).and_then(|total| total.plus(zeile.zuschlag).ok()) == Some(netto)
+        };
+        if let Some(preis) = printed.filter(|_| !zeile.is_without_quantity()).filter(fits) {
             let discounts =
                 [Some(Percent::ZERO), discount(menge, preis, netto, 2), discount(menge, preis, netto, 6)];
             let fits = |rabatt: &Percent| gives(preis, *rabatt) == Some(netto);
@@ -220,7 +235,13 @@ impl Amounts {
         let (preis, total) =
             gives(preis, Percent::ZERO).map_or_else(Default::default, |total| (preis, total));
         let rest = netto.minus(total).unwrap_or(netto);
-        found(preis, Percent::ZERO, rest, rest.is_zero())
+        Amounts { ist_errechnet: true, ..found(preis, Percent::ZERO, rest, rest.is_zero()) }
+    }
+}
+
+impl Zeile {
+    fn is_without_quantity(&self) -> bool {
+        self.menge.is_some_and(|menge| menge.is_zero())
     }
 }
 
@@ -233,11 +254,15 @@ fn discount(menge: Quantity, preis: Price, netto: Money, decimals: u32) -> Optio
     (Percent::ZERO..=Percent::whole(100)).contains(&percent).then_some(percent)
 }
 
-fn per_unit(preis: Price, basis: Option<Quantity>) -> Option<Price> {
-    match basis.filter(|basis| !basis.is_zero()) {
-        Some(basis) => Price::round(preis.decimal().checked_div(basis.decimal())?).ok(),
-        None => Some(preis),
-    }
+/// The printed price of one unit of the quantity, where the price is for another number of units, or for another unit of
+/// mass.
+fn per_unit(preis: Price, zeile: &Zeile) -> Option<Price> {
+    let basis = zeile.basis.filter(|basis| !basis.is_zero()).unwrap_or(Quantity::whole(1));
+    let unit = |code: &Option<String>| code.as_deref().and_then(of_unece_code);
+    let units = unit(&zeile.basis_einheit).zip(unit(&zeile.einheit));
+    let conversion = units.and_then(|(from, to)| Conversion::between(from, to)).unwrap_or(Conversion::NONE);
+    let in_unit = conversion.quantity(basis).ok().filter(|basis| !basis.is_zero())?;
+    Price::round(preis.decimal().checked_div(in_unit.decimal())?).ok()
 }
 
 /// Puts a text on one line without control characters, cut to `max` characters.
@@ -275,9 +300,9 @@ mod tests {
         let table = [
             ("10", "2.5", "", "25.00", "10.000 2.5000 0.00 0.00"),
             ("24860", "253.50", "1000", "6302.01", "24860.000 0.2535 0.00 0.00"),
-            ("7", "3.335", "", "20.43", "7.000 3.3350 12.49 0.00"),
-            ("3", "100", "", "0", "3.000 100.0000 100.00 0.00"),
-            ("-7", "3.335", "", "-20.43", "-7.000 3.3350 12.49 0.00"),
+            ("7", "3.335", "", "20.43", "7.000 2.918571 0.00 0.00"),
+            ("3", "100", "", "0", "3.000 0.0000 0.00 0.00"),
+            ("-7", "3.335", "", "-20.43", "-7.000 2.918571 0.00 0.00"),
             ("3", "33.33", "", "100.00", "3.000 33.333333 0.00 0.00"),
             ("3", "", "", "100.00", "3.000 33.333333 0.00 0.00"),
             ("", "", "", "100.00", "1.000 100.0000 0.00 0.00"),
@@ -303,6 +328,39 @@ mod tests {
             let rest = if is_open { "-".to_owned() } else { found.rest.to_string() };
             let shown = format!("{} {} {} {rest}", found.menge, found.preis, found.rabatt);
             assert_eq!(shown, expected, "{menge} × {preis} / {basis} = {netto}");
+        }
+    }
+
+    #[test]
+    fn an_allowance_of_the_line_is_a_discount_and_a_price_is_of_its_unit() {
+        // Quantity and unit, price, its quantity and unit, charges less allowances, total; then price, discount, whether
+        // the price is derived.
+        let table = [
+            ("12000", "KGM", "24.55", "1", "DTN", "0", "2946.00", "0.2455 0.00 false"),
+            ("12000", "KGM", "245.50", "1", "TNE", "0", "2946.00", "0.2455 0.00 false"),
+            ("12", "TNE", "24.55", "100", "KGM", "0", "2946.00", "245.5000 0.00 false"),
+            ("12000", "KGM", "24.55", "", "", "0", "2946.00", "0.2455 0.00 true"),
+            ("12000", "KGM", "24.55", "1", "XSA", "0", "2946.00", "0.2455 0.00 true"),
+            ("12000", "KGM", "0.27", "", "", "-294.60", "2945.40", "0.2700 9.092593 false"),
+            ("10", "H87", "10", "", "", "-5", "95.00", "10.0000 5.00 false"),
+            ("10", "H87", "10", "", "", "5", "105.00", "10.5000 0.00 true"),
+            ("3", "H87", "100", "", "", "-300", "0", "100.0000 100.00 false"),
+            ("0", "H87", "5", "", "", "12", "12.00", "12.0000 0.00 true"),
+        ];
+        for (menge, einheit, preis, basis, of, zuschlag, netto, expected) in table {
+            let zeile = Zeile {
+                menge: number(menge),
+                einheit: Some(einheit.to_owned()),
+                preis: number(preis),
+                basis: number(basis),
+                basis_einheit: Some(of.to_owned()).filter(|of| !of.is_empty()),
+                zuschlag: number(zuschlag).unwrap_or_default(),
+                netto: number(netto),
+                ..Zeile::default()
+            };
+            let found = Amounts::of(&zeile);
+            let shown = format!("{} {} {}", found.preis, found.rabatt, found.ist_errechnet);
+            assert_eq!(shown, expected, "{menge} {einheit} × {preis} / {basis} {of}");
         }
     }
 

@@ -1,9 +1,9 @@
 //! The elements of an XML file, by their local names. A document type is refused, so there are no entities to
 //! expand; depth and number of elements are bounded.
 
-use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 
 use super::model::Unlesbar;
 
@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 64;
 const ELEMENTS_MAX: usize = 200_000;
 /// Most attributes that are read of an element; those of invoices have 4.
 const ATTRIBUTES_MAX: usize = 16;
-const ATTRIBUTES: &[&str] = &["unitCode", "schemeID"];
+const ATTRIBUTES: &[&str] = &["unitCode", "schemeID", "currencyID"];
 
 pub struct Tree {
     elements: Vec<Element>,
@@ -85,7 +85,8 @@ impl Tree {
             let attribute = attribute.map_err(|_| broken(0))?;
             let known = ATTRIBUTES.iter().find(|known| **known == attribute.key.as_ref());
             if let Some(known) = known {
-                attributes.push((*known, attribute.value.trim().to_owned()));
+                let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|_| entity())?;
+                attributes.push((*known, value.trim().to_owned()));
             }
         }
         let name = start.local_name().as_ref().to_owned();
@@ -123,8 +124,11 @@ impl<'t> Node<'t> {
         children.map(move |element| Node { tree, element }).filter(move |node| node.name() == name)
     }
 
-    /// The first element of a path such as `A/B`, which takes the first child of each name.
+    /// The first element of a path such as `A/B`, which takes the first child of each name; itself for a blank path.
     pub fn find(self, path: &str) -> Option<Node<'t>> {
+        if path.is_empty() {
+            return Some(self);
+        }
         path.split('/').try_fold(self, |node, name| node.all(name).next())
     }
 

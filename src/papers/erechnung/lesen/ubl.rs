@@ -1,13 +1,16 @@
 //! Finds the business terms in UBL 2.1: invoice and credit note.
 
+use super::bedingungen::{in_words, joined, latest, structured};
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::typ;
 use super::values::{
-    ACCOUNTS_MAX, BATCH, BEST_BEFORE, Values, attribute, attribute_day, number_of, owned, too_many_lines,
+    ACCOUNTS_MAX, BATCH, BEST_BEFORE, GTIN, Values, attribute, attribute_day, is_true, number_of, owned,
+    too_many_lines,
 };
 use crate::papers::erechnung::model::Partei;
 use crate::rules::choice::Choice;
+use crate::rules::fixed::Money;
 use crate::rules::kennnummer::plain;
 use crate::rules::tax::Steuerkategorie;
 
@@ -19,7 +22,13 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     let mut values = Values::default();
     let typ = owned(root.text(if is_credit_note { "CreditNoteTypeCode" } else { "InvoiceTypeCode" }));
     let ist_gutschrift = typ::is_credit_note(typ.as_deref())? || is_credit_note;
-    let due = if is_credit_note { "PaymentMeans/PaymentDueDate" } else { "DueDate" };
+    let due = ["PaymentMeans", "PaymentTerms"].into_iter().flat_map(|name| root.all(name));
+    let due = due.filter_map(|node| values.day(node, "PaymentDueDate")).collect::<Vec<_>>();
+    let (faellig, hat_raten) = latest(due.into_iter().chain(values.day(root, "DueDate")));
+    let notes = || root.all("PaymentTerms").filter_map(|terms| terms.text("Note"));
+    let names = ["SettlementDiscountPercent", "SettlementPeriod/DurationMeasure", "unitCode"];
+    let discounts = root.all("PaymentTerms").filter_map(|terms| structured(terms, names, &mut values));
+    let skonti = joined(discounts.collect(), notes().flat_map(in_words).collect());
     let zeilen = lines(root, is_credit_note, &mut values)?;
     let party = |path| root.find(path).map(party).unwrap_or_default();
     let means = root.all("PaymentMeans").filter_map(|means| means.text("PayeeFinancialAccount/ID"));
@@ -30,11 +39,15 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
         nummer: owned(root.text("ID")),
         datum: values.day(root, "IssueDate"),
         waehrung: owned(root.text("DocumentCurrencyCode")),
-        faellig: values.day(root, due),
+        ist_test: false,
+        ist_kopie: is_true(root.text("CopyIndicator")),
+        faellig,
+        hat_raten,
+        skonti,
         lieferdatum: values.day(root, "Delivery/ActualDeliveryDate"),
         leistung_von: values.day(root, "InvoicePeriod/StartDate"),
         leistung_bis: values.day(root, "InvoicePeriod/EndDate"),
-        zahlungsbedingung: owned(root.text("PaymentTerms/Note")),
+        zahlungsbedingung: owned(notes().next()),
         verkaeufer: party("AccountingSupplierParty/Party"),
         kaeufer: party("AccountingCustomerParty/Party"),
         ibans: means.take(ACCOUNTS_MAX).map(plain).collect(),
@@ -87,6 +100,8 @@ fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
     let taxed = item.part("ClassifiedTaxCategory");
     let attribute = |wanted| attribute(item, ["AdditionalItemProperty", "Name"], wanted);
     let batch = item.text("ItemInstance/LotIdentification/LotNumberID");
+    let is_gtin = |id: &Node<'_>| id.attribute("schemeID").is_none_or(|scheme| scheme == GTIN);
+    let gtin = item.find("StandardItemIdentification/ID").filter(is_gtin);
     let expiry = item.text("ItemInstance/LotIdentification/ExpiryDate");
     Zeile {
         nummer: owned(node.text("ID")),
@@ -94,6 +109,8 @@ fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
         einheit: owned(node.find(quantity).and_then(|quantity| quantity.attribute("unitCode"))),
         preis: values.number(price, "PriceAmount"),
         basis: values.number(price, "BaseQuantity"),
+        basis_einheit: owned(price.find("BaseQuantity").and_then(|basis| basis.attribute("unitCode"))),
+        zuschlag: of_line(node, values),
         netto: values.number(node, "LineExtensionAmount"),
         steuer_kategorie: taxed.text("ID").and_then(Steuerkategorie::parse),
         mwst_satz: values.number(taxed, "Percent"),
@@ -101,7 +118,7 @@ fn line(node: Node<'_>, quantity: &str, values: &mut Values) -> Zeile {
         beschreibung: owned(item.text("Description")),
         verkaeufer_nr: number_of(item.text("SellersItemIdentification/ID")),
         kaeufer_nr: number_of(item.text("BuyersItemIdentification/ID")),
-        gtin: number_of(item.text("StandardItemIdentification/ID")),
+        gtin: number_of(gtin.and_then(|id| id.text(""))),
         herkunftsland: owned(item.text("OriginCountry/IdentificationCode")),
         charge: owned(batch.or_else(|| attribute(BATCH))),
         mhd: expiry.or_else(|| attribute(BEST_BEFORE)).and_then(attribute_day),
@@ -112,7 +129,7 @@ fn allowances(root: Node<'_>, values: &mut Values) -> Vec<Zuschlag> {
     let mut found = Vec::new();
     for node in root.all("AllowanceCharge") {
         let Some(amount) = values.number::<2, 2>(node, "Amount") else { continue };
-        let is_charge = node.text("ChargeIndicator").is_some_and(|text| matches!(text, "true" | "1"));
+        let is_charge = is_true(node.text("ChargeIndicator"));
         let taxed = node.part("TaxCategory");
         found.push(Zuschlag {
             betrag: if is_charge { amount } else { -amount },
@@ -124,9 +141,25 @@ fn allowances(root: Node<'_>, values: &mut Values) -> Vec<Zuschlag> {
     found
 }
 
-/// The tax total with the groups: of two totals, that in the currency of the invoice (BR-53).
+/// The tax total in the currency of the invoice; another one is that of the books (BT-111, BR-53).
 fn taxes(root: Node<'_>) -> Option<Node<'_>> {
-    root.all("TaxTotal").find(|total| total.find("TaxSubtotal").is_some()).or_else(|| root.find("TaxTotal"))
+    let currency = root.text("DocumentCurrencyCode");
+    let is_own = |total: &Node<'_>| {
+        total.find("TaxAmount").and_then(|amount| amount.attribute("currencyID")) == currency
+    };
+    let own = || root.all("TaxTotal").filter(is_own);
+    let grouped = own().find(|total| total.find("TaxSubtotal").is_some());
+    grouped.or_else(|| own().next()).or_else(|| root.find("TaxTotal"))
+}
+
+/// The charges less the allowances of a line (BG-28, BG-27).
+fn of_line(line: Node<'_>, values: &mut Values) -> Money {
+    let amount = |node: Node<'_>| {
+        let amount: Money = values.number(node, "Amount")?;
+        Some(if is_true(node.text("ChargeIndicator")) { amount } else { -amount })
+    };
+    let amounts = line.all("AllowanceCharge").filter_map(amount);
+    amounts.fold(Money::ZERO, |sum, amount| sum.plus(amount).unwrap_or(sum))
 }
 
 fn groups(root: Node<'_>, values: &mut Values) -> Vec<Steuergruppe> {

@@ -87,6 +87,14 @@ pub const BATCH: &[&str] =
 pub const BEST_BEFORE: &[&str] =
     &["mhd", "mindesthaltbarkeitsdatum", "haltbar bis", "best before", "expirydate"];
 
+/// The scheme of a GTIN (ISO/IEC 6523).
+pub const GTIN: &str = "0160";
+
+/// Whether an xs:boolean is there and true.
+pub fn is_true(text: Option<&str>) -> bool {
+    matches!(text, Some("true" | "1"))
+}
+
 pub fn too_many_lines(lines: usize) -> Result<(), Unlesbar> {
     if lines <= LINES_MAX {
         return Ok(());

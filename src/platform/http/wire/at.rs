@@ -2,8 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::cell::{Decimal, Numbers};
-use super::number::shown_in_percent;
+use super::cell::{Decimal, Numbers, shown_in_percent};
 use crate::platform::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode, Hints, Message, Refusal};
 use crate::rules::field::Said;

@@ -66,6 +66,11 @@ impl Numbers {
     }
 }
 
+/// Returns the figure of a spreadsheet's number that its cell shows as a percentage.
+pub fn shown_in_percent(digits: &str) -> Option<&str> {
+    digits.strip_suffix('%')
+}
+
 /// Returns the digits of a number in groups: one to three digits that do not begin with zero, then groups of
 /// exactly three, each after a separator.
 fn groups_by(cell: &str, separator: char) -> Option<String> {

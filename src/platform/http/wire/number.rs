@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use super::at::{At, FromJson};
-use super::cell::{Decimal, plain_number};
+use super::cell::{Decimal, plain_number, shown_in_percent};
 use crate::platform::http::json::Json;
 use crate::rules::error::{Checked, Code, HintCode};
 use crate::rules::fixed::{self, Fixed, Money, NumberError, Percent, Price, Quantity, Zahl};
@@ -47,11 +47,6 @@ fn number<'j>(json: &'j Json<'_>, at: &At<'_>) -> Option<Cow<'j, str>> {
         (Json::String(text), None) => Some(Cow::Borrowed(text.trim())),
         _ => None,
     }
-}
-
-/// Returns the figure of a spreadsheet's number that its cell shows as a percentage.
-pub fn shown_in_percent(digits: &str) -> Option<&str> {
-    digits.strip_suffix('%')
 }
 
 /// Reads a decimal with `places` decimals, as an integer in that unit.

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::create::lieferanten_nr::{self, Zeile};
 use super::create::{self};
-use super::eingabe::NewEinlesen;
+use super::eingabe::{NewEinlesen, Vorzeichen};
 use super::model::Beleg;
 use super::sql;
 use crate::goods::chargen::Bewegung;
@@ -21,7 +21,7 @@ use crate::papers::erechnung::lesen::{self, Gelesen, Posten, Unlesbar, posten, v
 use crate::platform::db::tx::WriteTx;
 use crate::platform::failure::{Failure, Result};
 use crate::rules::document::BelegStatus;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, required};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if, required};
 use crate::rules::repeat::Angelegt;
 use model::{BelegDerDatei, Eingelesen, VorschlagSummen};
 use summen::check_gross;
@@ -34,16 +34,23 @@ pub struct Datei {
     request: NewEinlesen,
     gelesen: Gelesen,
     posten: Vec<Posten>,
+    /// Whether it is a credit note below zero.
+    is_doubtful: bool,
 }
 
 impl Datei {
     /// Reads the file of a request. It may be large and hostile, so do not call this in a write transaction.
     pub fn read(mut request: NewEinlesen) -> Checked<Datei> {
         let inhalt = required(request.datei_base64.take(), "datei_base64")?;
-        let gelesen = lesen::read(&inhalt).map_err(refusal)?;
+        let mut gelesen = lesen::read(&inhalt).map_err(refusal)?;
         check_currency(&gelesen)?;
+        let is_doubtful = gelesen.has_doubtful_signs();
+        if is_doubtful && request.vorzeichen == Some(Vorzeichen::Umgekehrt) {
+            // Printed below zero, so these are the amounts of a credit already.
+            gelesen.ist_gutschrift = false;
+        }
         let posten = posten(&gelesen).map_err(refusal)?;
-        Ok(Datei { sha256: Sha256::digest(&inhalt).into(), inhalt, request, gelesen, posten })
+        Ok(Datei { sha256: Sha256::digest(&inhalt).into(), inhalt, request, gelesen, posten, is_doubtful })
     }
 
     fn dateiname(&self) -> String {
@@ -72,8 +79,9 @@ fn refusal(unlesbar: Unlesbar) -> Box<Refusal> {
 /// POST /belege/einlesen: returns a proposal; with `anlegen` creates the ER as POST /belege does, with the
 /// file attached. Also returns whether an ER was created.
 pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Eingelesen, bool)> {
-    let (external_ref, creates) = (datei.request.external_ref.clone(), datei.request.anlegen == Some(true));
-    let vorschlag = Vorschlag::of(tx, external_ref, &datei.gelesen, &datei.posten, &mut hints)?;
+    let creates = datei.request.anlegen == Some(true);
+    hint_kind(datei, &mut hints);
+    let vorschlag = Vorschlag::of(tx, &datei.request, &datei.gelesen, &datei.posten, &mut hints)?;
     let known = anhaenge::made_of(tx, &datei.sha256)?;
     let (beleg, is_new) = match known {
         Some((beleg, dokument)) => (Some(known_document(tx, beleg, dokument, &mut hints)?), false),
@@ -99,6 +107,41 @@ pub fn einlesen(tx: &WriteTx<'_>, datei: &Datei, mut hints: Hints) -> Result<(Ei
     Ok((answer, is_new))
 }
 
+/// Adds hints about what the file is.
+fn hint_kind(datei: &Datei, hints: &mut Hints) {
+    let Datei { gelesen, request, .. } = datei;
+    if gelesen.ist_test {
+        hints.add_field(
+            HintCode::IstTest,
+            "datei_base64",
+            "Die Datei ist als Test gekennzeichnet, sie ist keine Rechnung.",
+        );
+    }
+    if gelesen.ist_kopie {
+        let message =
+            "Die Datei ist als Kopie gekennzeichnet. Bitte prüfen, ob die Rechnung schon erfasst ist.";
+        hints.add_field(HintCode::IstKopie, "datei_base64", message);
+    }
+    match request.vorzeichen {
+        None if datei.is_doubtful => {
+            hints.add_field(HintCode::VorzeichenPruefen, "vorzeichen", DOUBTFUL_SIGNS)
+        }
+        Some(_) if !datei.is_doubtful => hints.add_ignored("vorzeichen"),
+        _ => {}
+    }
+}
+
+const DOUBTFUL_SIGNS: &str = "Die Gutschrift ist unter null. Nach der Norm (EN 16931) fordert sie damit Geld, die meisten \
+    Absender meinen eine Gutschrift. Bitte vorzeichen angeben: wie_gedruckt oder umgekehrt.";
+
+/// Refuses to create an ER of a file that is none, or may mean the opposite.
+fn check_kind(datei: &Datei) -> Checked<()> {
+    let message = "Die Datei ist als Test gekennzeichnet. Bitte die Rechnung vom Lieferanten anfordern.";
+    refuse_if(datei.gelesen.ist_test, Code::KeineRechnung, "datei_base64", message)?;
+    let is_open = datei.is_doubtful && datei.request.vorzeichen.is_none();
+    refuse_if(is_open, Code::VorzeichenFehlt, "vorzeichen", DOUBTFUL_SIGNS)
+}
+
 fn sums_of(tx: &WriteTx<'_>, id: Uuid) -> Result<VorschlagSummen> {
     let beleg =
         sql::find(tx, id)?.ok_or_else(|| Failure::Broken("a document that was read is gone".into()))?;
@@ -122,6 +165,8 @@ fn create_document(
     // A repeat with a known external_ref is not checked again (D19).
     let known = vorschlag.new.external_ref.as_ref().map(|known| sql::find_by_external_ref(tx, known));
     if known.transpose()?.flatten().is_none() {
+        check_kind(datei)?;
+        vorschlag.check_partner()?;
         vorschlag.check_rates()?;
     }
     let bestaetigung = match create::create(tx, &vorschlag.new, Hints::default())? {

@@ -4,6 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::model::{Gefunden, GefundenerArtikel, GefundenerPartner, VorschlagSummen};
+use super::partner::Fund;
 use super::{artikel, partner};
 use crate::master::{laender, steuersaetze};
 use crate::papers::erechnung::lesen::{Gelesen, Posten, gedruckt, one_line};
@@ -11,12 +12,12 @@ use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::{Failure, Result};
 use crate::rules::bytes::drop_nulls;
 use crate::rules::document::BelegTyp;
-use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal};
+use crate::rules::error::{Checked, Code, HintCode, Hints, Refusal, refuse_if};
 use crate::rules::tax::{Steuerkategorie, rate_that_gives};
 use crate::rules::verweis::Verweis;
 use crate::trade::belege::create::summen::with_sums;
 use crate::trade::belege::create::{self, Prepared};
-use crate::trade::belege::eingabe::{NewBeleg, NewItem, STEUERGRUPPEN_MAX, SteuergruppeEingabe};
+use crate::trade::belege::eingabe::{NewBeleg, NewEinlesen, NewItem, STEUERGRUPPEN_MAX, SteuergruppeEingabe};
 use crate::trade::belege::model::Source;
 
 /// Maximum length of an ordinary text field, in characters (D18).
@@ -37,12 +38,14 @@ pub struct Vorschlag {
     sums: VorschlagSummen,
     /// The first item that represents no single line of the invoice and lacks a rate, and the reason.
     without_rate: Option<(usize, &'static str)>,
+    /// Whether the partner agrees by one weak mark alone.
+    is_doubtful: bool,
 }
 
 impl Vorschlag {
     pub fn of(
         tx: &Tx<'_>,
-        external_ref: Option<String>,
+        request: &NewEinlesen,
         gelesen: &Gelesen,
         posten: &[Posten],
         hints: &mut Hints,
@@ -52,9 +55,10 @@ impl Vorschlag {
         }
         let posten = &with_rates(tx, gelesen, posten)?;
         hint_missing(gelesen, posten, hints);
-        let partner = partner::of(tx, gelesen, hints)?;
+        let partner = partner::of(tx, request.kunden_id.as_ref(), gelesen, hints)?;
         partner::check_receiver(tx, gelesen, hints)?;
-        let kunde = partner.as_ref().map(|(kunde, _)| kunde.id);
+        let kunde = partner.as_ref().map(|found| found.kunde.id);
+        let is_doubtful = partner.as_ref().is_some_and(|found| found.is_doubtful);
         let (mut items, mut found) = (Vec::new(), Vec::new());
         for (at, posten) in posten.iter().enumerate() {
             let (item, artikel) = item(tx, kunde, gelesen, at, posten, hints)?;
@@ -62,7 +66,7 @@ impl Vorschlag {
             found.push(artikel);
         }
         let gefunden = Gefunden {
-            partner: partner.map(|(kunde, durch)| GefundenerPartner {
+            partner: partner.map(|Fund { kunde, durch, .. }| GefundenerPartner {
                 id: kunde.id,
                 kundennr: kunde.kundennr,
                 name: kunde.name,
@@ -74,10 +78,11 @@ impl Vorschlag {
         let sums = VorschlagSummen::of_posten(posten, printed.as_ref())?;
         let steuergruppen =
             printed.map(|printed| printed.0.into_iter().map(SteuergruppeEingabe::from).collect());
+        let external_ref = request.external_ref.clone();
         let new = NewBeleg { external_ref, items: Some(items), steuergruppen, ..header(kunde, gelesen) };
         let lacking = posten.iter().enumerate().find(|(_, posten)| lacks_rate(posten));
         let without_rate = lacking.map(|(at, posten)| (at, why_without_rate(posten)));
-        Ok(Vorschlag { new, gefunden, sums, without_rate })
+        Ok(Vorschlag { new, gefunden, sums, without_rate, is_doubtful })
     }
 
     /// Returns the body as JSON, without null fields.
@@ -85,6 +90,12 @@ impl Vorschlag {
         let mut body = serde_json::to_value(&self.new)?;
         drop_nulls(&mut body);
         Ok(body)
+    }
+
+    /// Refuses to create an ER of a partner who is only likely.
+    pub fn check_partner(&self) -> Checked<()> {
+        let message = "Ob die Rechnung von diesem Partner ist, ist nicht sicher (PARTNER_PRUEFEN). Bitte kunden_id senden.";
+        refuse_if(self.is_doubtful, Code::KundeFehlt, "kunden_id", message)
     }
 
     /// Refuses to create an ER with an unknown tax rate.
@@ -154,13 +165,29 @@ fn hint_missing(gelesen: &Gelesen, posten: &[Posten], hints: &mut Hints) {
             Positionen vom Bild der Rechnung ergänzen.";
         hints.add_field(HintCode::PositionenFehlen, "vorschlag.items", message);
     }
+    hint_terms(gelesen, hints);
     if gelesen.summen.bezahlt.is_some_and(|bezahlt| !bezahlt.is_zero()) {
         let message = "Die Rechnung zieht eine Anzahlung ab; der Beleg hat die volle Summe.";
         hints.add_field(HintCode::WertFraglich, "summen", message);
     }
 }
 
+fn hint_terms(gelesen: &Gelesen, hints: &mut Hints) {
+    if gelesen.hat_raten {
+        let message = "Die Rechnung ist in Raten zu zahlen; der Beleg hat den letzten Tag als Fälligkeit.";
+        hints.add_field(HintCode::Zahlungsplan, "vorschlag.zahlungsziel_tage", message);
+    }
+    if let [first, _, ..] = gelesen.skonti.as_slice() {
+        let message = format!(
+            "Die Rechnung nennt mehrere Skonti; der Beleg hat das erste: {} % in {} Tagen.",
+            first.prozent, first.tage
+        );
+        hints.add_field(HintCode::SkontoGekuerzt, "vorschlag.skonto_prozent", message);
+    }
+}
+
 fn header(kunde: Option<Uuid>, gelesen: &Gelesen) -> NewBeleg {
+    let skonto = gelesen.skonti.first().filter(|skonto| skonto.tage <= PAYMENT_DAYS_MAX);
     let term = gelesen.faellig.zip(gelesen.datum).map(|(due, from)| due.number() - from.number());
     let terms = gelesen.zahlungsbedingung.as_deref().map(line);
     NewBeleg {
@@ -172,6 +199,8 @@ fn header(kunde: Option<Uuid>, gelesen: &Gelesen) -> NewBeleg {
         leistung_bis: gelesen.leistung_bis,
         fremdbelegnummer: gelesen.nummer.as_deref().map(line),
         zahlungsziel_tage: term.filter(|days| (0..=PAYMENT_DAYS_MAX).contains(days)),
+        skonto_tage: skonto.map(|skonto| skonto.tage),
+        skonto_prozent: skonto.map(|skonto| skonto.prozent),
         zahlungsbedingung: terms.filter(|terms| !terms.is_empty()),
         ..NewBeleg::default()
     }
@@ -226,6 +255,11 @@ fn hint_doubts(posten: &Posten, path: &str, hints: &mut Hints) {
         let message = "Menge und Preis ergeben nicht die Summe der Zeile; was fehlt, ist eine eigene \
             Position. Bitte prüfen.";
         hints.add_field(HintCode::WertFraglich, format!("{path}.ep_netto"), message);
+    }
+    if posten.ist_errechnet {
+        let message =
+            "Der gedruckte Preis ergibt nicht die Summe der Zeile; ep_netto ist ihre Summe durch die Menge.";
+        hints.add_field(HintCode::PreisErrechnet, format!("{path}.ep_netto"), message);
     }
     if posten.mwst_satz.is_none() {
         hints.add_field(HintCode::WertFraglich, format!("{path}.mwst_satz"), why_without_rate(posten));

@@ -16,6 +16,7 @@ mod table;
 
 use std::collections::HashSet;
 
+use crate::papers::erechnung::lesen::invoice::is_invoice;
 use crate::papers::erechnung::lesen::model::Unlesbar;
 use index::{Index, Stream};
 use objects::{Dict, Object};
@@ -56,15 +57,34 @@ pub fn attachment(data: &[u8]) -> Result<Vec<u8>, Unlesbar> {
              bitten, oder die Rechnung von Hand erfassen.".to_owned(),
         ));
     };
-    if found.iter().any(|other| other.rank() == best.rank() && other.stream != best.stream) {
+    let (rank, mut stream) = (best.rank(), best.stream);
+    found.retain(|other| other.rank() == rank);
+    found.dedup_by_key(|other| other.stream);
+    // Another XML is told from the invoice by its content.
+    let (mut invoices, is_alone) = (Vec::new(), found.iter().all(|other| other.stream == stream));
+    for other in found.iter().filter(|_| !is_alone) {
+        if content(&mut index, other.stream)?.is_some_and(|xml| is_invoice(&xml))
+            && !invoices.contains(&other.stream)
+        {
+            invoices.push(other.stream);
+        }
+    }
+    stream = invoices.first().copied().unwrap_or(stream);
+    if invoices.len() > 1 {
         return Err(Unlesbar::Datei(
             "In dem PDF stecken mehrere E-Rechnungen; welche gilt, ist nicht zu erkennen. Bitte das XML allein \
              senden.".to_owned(),
         ));
     }
-    match index.stream(best.stream)? {
-        Some(Stream { dict, raw }) => index.inflate(&dict, raw),
-        None => Err(Unlesbar::Datei("Das PDF ist beschädigt: die angehängte E-Rechnung fehlt.".to_owned())),
+    content(&mut index, stream)?
+        .ok_or_else(|| Unlesbar::Datei("Das PDF ist beschädigt: die angehängte E-Rechnung fehlt.".to_owned()))
+}
+
+/// The content of an attachment; `None` if its stream is missing.
+fn content(index: &mut Index<'_>, stream: u32) -> Result<Option<Vec<u8>>, Unlesbar> {
+    match index.stream(stream)? {
+        Some(Stream { dict, raw }) => index.inflate(&dict, raw).map(Some),
+        None => Ok(None),
     }
 }
 
