@@ -133,8 +133,17 @@ pub fn all() -> Vec<(&'static str, Vec<u8>, Expected)> {
         ("many bombs", bombs(40), file("32 MiB")),
         (
             "a bomb in a bomb",
-            hybrid("factur-x.xml", "/Filter [/FlateDecode /FlateDecode]", &deflated(&deflated(&minimum()))),
-            file("gepackt"),
+            hybrid(
+                "factur-x.xml",
+                "/Filter [/FlateDecode /FlateDecode]",
+                &deflated(&deflated(&vec![b' '; 40 << 20])),
+            ),
+            file("32 MiB"),
+        ),
+        (
+            "a bomb of runs",
+            hybrid("factur-x.xml", "/Filter /RunLengthDecode", &[129, b' '].repeat(300_000)),
+            file("32 MiB"),
         ),
         ("half a stream", hybrid("factur-x.xml", "/Filter /FlateDecode", &half), file("entpacken")),
         ("no stream", pdf(&[b"<</AF [<</F (factur-x.xml) /EF <</F 9 0 R>>>>]>>".to_vec()]), file("fehlt")),

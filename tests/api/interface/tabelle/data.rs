@@ -258,7 +258,7 @@ impl Company<'_> {
         self.finalise("EL1");
         let file = base64(INVOICE);
         let body = format!(
-            "{{'datei_base64':'{file}','dateiname':'r.xml','anlegen':true,'external_ref':'shop-ER1'}}"
+            "{{'datei_base64':'{file}','dateiname':'r.xml','anlegen':true,'kunden_id':'<L-1>','external_ref':'shop-ER1'}}"
         );
         self.post("ER1", "/belege/einlesen", &body);
         self.put("/belege/<ER1>", &format!("{{'items':[{wheat}]}}"));

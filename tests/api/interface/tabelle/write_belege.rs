@@ -416,7 +416,7 @@ pub const TABLES: &[Write] = &[
         route: "POST /belege/einlesen",
         before: None,
         path: "/belege/einlesen",
-        body: concat!("{'anlegen':true,'datei_base64':", datei!(), "}"),
+        body: concat!("{'anlegen':true,'kunden_id':'<L-2>','datei_base64':", datei!(), "}"),
         shown: "/belege/<new>",
         rows: &[
             ("external_ref", "'Mail 9'", "'Mail 9'"),
