@@ -166,7 +166,7 @@ fn a_mark_that_contradicts_excludes_and_a_weak_one_is_asked_about() {
         (seller("Mühlenbau Nord AG", "10115", ""), shared.as_str(), "iban", "PARTNER_PRUEFEN"),
         (seller("Müller Landhandel", "10115", ""), shared.as_str(), "iban", ""),
         (seller("Mühlenbau Nord AG", "86637", &va("DE300000006")), "", "ust_id", "PARTNER_PRUEFEN"),
-        (seller("Müller GmbH & Co. KG", "10115", &va("DE300000006")), "", "ust_id", ""),
+        (seller("Müller GmbH &amp; Co. KG", "10115", &va("DE300000006")), "", "ust_id", ""),
         // An id of no right form contradicts nothing.
         (seller("Hof Müller", "86637", &va("beantragt")), "", "name", ""),
     ];
