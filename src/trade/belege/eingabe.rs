@@ -11,7 +11,7 @@ use crate::platform::db::tx::Tx;
 use crate::platform::http::json::Json;
 use crate::platform::http::query::Query;
 use crate::platform::http::upload::{Dateiname, Inhalt};
-use crate::platform::http::wire::{At, FromJson, Kennung, Liste, LongText, Tage, Text};
+use crate::platform::http::wire::{At, FromJson, Kennung, Liste, LongText, OneOf, Tage, Text};
 use crate::rules::choice::Choice;
 use crate::rules::day::{Day, Instant};
 use crate::rules::document::{BelegStatus, BelegTyp};
