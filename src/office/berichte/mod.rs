@@ -6,6 +6,7 @@ mod model;
 mod zeitraum;
 
 use crate::office::buchhaltung::{self, InvoiceFilter, Rechnung};
+use crate::papers::blatt::numbers::german;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::platform::http::call::Call;
@@ -19,6 +20,7 @@ use crate::rules::choice::Choice;
 use crate::rules::datev::Fall;
 use crate::rules::day::Day;
 use crate::rules::error::{Checked, Code, HintCode, Hints, PositionError, Refusal};
+use crate::rules::fixed::Money;
 use crate::rules::scope::Scope;
 use crate::rules::umsatzsteuer::{self, Umsatz, ZmArt};
 pub use belege::belege;
@@ -128,6 +130,7 @@ pub fn umsatzsteuer(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Umsatzsteuer> {
     let mut hinweise = Hints::default();
     hint_open(tx, zeitraum, &mut hinweise)?;
     let rechnungen = buchhaltung::umsaetze(tx, von, bis, InvoiceFilter::Alle)?;
+    hint_without_ust_id(&rechnungen, &mut hinweise)?;
     let (kennzahlen, faelle) = umsatzsteuer::kennzahlen(&flat(&rechnungen))?;
     let month = |day: Day| (day.year(), day.month());
     // A storno counts in the month in which it is written (§ 17 (1) UStG).
@@ -222,6 +225,29 @@ pub fn intrastat(tx: &Tx<'_>, zeitraum: Zeitraum) -> Result<Intrastat> {
     let rechnungen = buchhaltung::umsaetze(tx, Day::in_month(von.year(), 1, 1), bis, InvoiceFilter::Eu)?;
     let jahre = umsatzsteuer::intrastat(&flat(&rechnungen), von, bis)?;
     Ok(Intrastat { von, bis, jahre, hinweise })
+}
+
+/// Adds a hint that names deliveries into the EU to buyers without a VAT id of the right form, with their amount: they are
+/// in Kennzahl 41 all the same (D35).
+fn hint_without_ust_id(rechnungen: &[(Rechnung, Vec<Umsatz>)], hints: &mut Hints) -> Result<()> {
+    let (mut sum, mut nummern) = (Money::ZERO, Vec::new());
+    for (rechnung, umsaetze) in rechnungen.iter().filter(|(rechnung, _)| rechnung.eu_ust_id().is_none()) {
+        let of_eu: Vec<_> = umsaetze.iter().filter(|umsatz| umsatz.fall == Fall::ErloesIg).collect();
+        if !of_eu.is_empty() {
+            sum = of_eu.iter().map(|umsatz| umsatz.basis).try_fold(sum, Money::plus)?;
+            nummern.push(rechnung.beleg_nummer.clone());
+        }
+    }
+    if !nummern.is_empty() {
+        let message = format!(
+            "In Kennzahl 41 stehen {} EUR aus {}, deren Käufer keine gültig aufgebaute USt-IdNr. aus einem anderen \
+             EU-Land hat. Bitte vor der Abgabe prüfen.",
+            german(sum, 2),
+            buchhaltung::listed(&nummern)
+        );
+        hints.add(HintCode::SteuerausweisPruefen, message);
+    }
+    Ok(())
 }
 
 fn flat(rechnungen: &[(Rechnung, Vec<Umsatz>)]) -> Vec<Umsatz> {

@@ -10,6 +10,7 @@ use crate::rules::document::{BelegTyp, Rechnungsart, Seite};
 use crate::rules::error::{HintCode, Hints};
 use crate::rules::fixed::{Money, Percent};
 use crate::rules::kennnummer::plain;
+use crate::rules::plausible::country_of_eu_ust_id;
 use crate::rules::tax::{Gedruckt, Klasse, Satz, Steuerkategorie, derived_rate, rate_on};
 
 /// Most characters of Belegfeld 1.
@@ -105,11 +106,11 @@ impl Rechnung {
     }
 
     /// The VAT id for the recapitulative statement: as it was when the invoice was written, else the current
-    /// one. A German VAT id does not count.
+    /// one. A German one, and one that has not the form of its country, does not count (D7).
     pub fn eu_ust_id(&self) -> Option<EuUstId> {
         let foreign = |ust_id: &Option<String>| {
             let text = eu_spelling(ust_id.as_deref().unwrap_or_default());
-            Some(text).filter(|text| !text.is_empty() && !text.starts_with("DE"))
+            Some(text).filter(|text| country_of_eu_ust_id(text).is_some_and(|country| country != "DE"))
         };
         let frozen = foreign(&self.kunden_ust_id);
         let is_of_today = frozen.is_none();
@@ -119,7 +120,7 @@ impl Rechnung {
     /// The message about an invoice into the EU that has no VAT id.
     pub fn missing_ust_id(&self) -> String {
         format!(
-            "{} hat keine USt-IdNr. aus einem anderen EU-Land, {} gehört aber in die Zusammenfassende Meldung. \
+            "{} hat keine gültig aufgebaute USt-IdNr. aus einem anderen EU-Land, {} gehört aber in die Zusammenfassende Meldung. \
              Bitte beim Partner eintragen.",
             self.kunden_name, self.beleg_nummer
         )

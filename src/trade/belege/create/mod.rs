@@ -170,7 +170,6 @@ pub fn book(
         satzdatum::hint_invoices_keep_rates(tx, &beleg, kunde, einstellungen, hints)?;
     }
     hint_contracts(tx, &beleg, &positions, source, hints)?;
-    lifecycle::abrechnung::hint_returned(tx, &beleg, &positions, hints)?;
     steuerausweis::hint_doubtful(tx, &beleg, kunde, &positions, hints)?;
     Ok((beleg, positions, bewegungen))
 }
@@ -264,7 +263,7 @@ pub fn create_ordered_batches(
     Ok(())
 }
 
-/// Adds hints where deliveries do not match the contracts of the items (D21g).
+/// Adds hints where deliveries do not match the contracts of the items (D21g), or return goods that are settled (D29h).
 fn hint_contracts(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -288,6 +287,7 @@ fn hint_contracts(
     };
     let items: Vec<_> = positions.iter().filter(counts).filter_map(named).collect();
     kontrakte::hint_delivered(tx, beleg.id, &items, hints)?;
+    lifecycle::abrechnung::hint_returned(tx, beleg, positions, hints)?;
     kontraktwahl::hint_unnamed(tx, beleg, positions, source, hints)
 }
 

@@ -2,6 +2,7 @@
 //! and one step beyond on either side (D38).
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use uuid::Uuid;
 
@@ -103,13 +104,15 @@ impl Step {
         conversion: Conversion,
         neighbours: &mut BTreeMap<Uuid, Neighbour>,
     ) -> Result<Step> {
-        if !neighbours.contains_key(&self.beleg_id) {
-            let gone = || Failure::Broken(format!("the document {} that is tied is gone", self.beleg_id));
-            let beleg = find(tx, self.beleg_id)?.ok_or_else(gone)?;
-            let ties = ties_of(tx, &beleg)?;
-            neighbours.insert(self.beleg_id, Neighbour { beleg, ties });
-        }
-        let Some(Neighbour { beleg, ties }) = neighbours.get(&self.beleg_id) else { return Ok(self) };
+        let Neighbour { beleg, ties } = match neighbours.entry(self.beleg_id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let gone = || Failure::Broken(format!("the document {} that is tied is gone", self.beleg_id));
+                let beleg = find(tx, self.beleg_id)?.ok_or_else(gone)?;
+                let ties = ties_of(tx, &beleg)?;
+                place.insert(Neighbour { beleg, ties })
+            }
+        };
         let goes_on = |beyond: &&Tie| {
             beyond.own_position == tie.position
                 && beyond.position_id != from

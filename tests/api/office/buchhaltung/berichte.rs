@@ -263,24 +263,33 @@ fn services_to_businesses_in_the_eu_have_a_row_of_their_own_in_the_zm() {
     assert_eq!((&fehler[0]["beleg_nummer"], fehler.as_array().unwrap().len()), (&number, 1));
 }
 
+/// One of the own country, or of a form that its country does not have, is none: the ZM and the batch refuse it, the
+/// figures name it (D35).
 #[test]
-fn a_german_vat_id_is_none_in_the_zm() {
-    let server = Server::start_at("2026-10-28T10:00:00Z");
-    let mill = worked_company(&server);
-    let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT",
-        "ust_id": "DE136695976"});
-    mill.post("/api/v1/kunden", partner).is(201);
-    let ig =
-        json!([{"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": 0, "steuer_kategorie": "K"}]);
-    let sale = json!({"beleg_typ": "RE", "kundennummer": "26", "beleg_datum": "2026-10-27", "items": ig});
-    mill.post(BELEGE, sale).is(201);
-    let refused = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
-    let fehler = refused.refused(400, "UST_ID_FEHLT")["details"]["fehler"].clone();
-    let said = fehler[0]["message"].as_str().unwrap();
-    assert!(said.contains("Mühle Graz hat keine USt-IdNr. aus einem anderen EU-Land"), "{said}");
-    server.set_clock("2026-11-02T10:00:00Z");
-    let batch = stapel(&mill, "2026-10-31").refused(400, "DATEV_UNVOLLSTAENDIG")["details"]["fehler"].clone();
-    assert_eq!(batch[0]["error"], "UST_ID_FEHLT");
+fn a_vat_id_of_germany_or_of_a_wrong_form_is_none() {
+    for ust_id in ["DE136695976", "beantragt", "ATU1", "CHE-123.456.788 MWST"] {
+        let server = Server::start_at("2026-10-28T10:00:00Z");
+        let mill = worked_company(&server);
+        let partner = json!({"kunden_id": 26, "kundennr": "26", "nachname_firma": "Mühle Graz", "staat": "AT",
+            "ust_id": ust_id});
+        mill.post("/api/v1/kunden", partner).is(201);
+        let before = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
+        assert!(!before.hint_codes().contains(&"STEUERAUSWEIS_PRUEFEN".to_owned()), "{}", before.body);
+        let ig = json!([{"artikelnr": "A", "menge": 1, "ep_netto": "100", "mwst_satz": 0, "steuer_kategorie": "K"}]);
+        let sale = json!({"beleg_typ": "RE", "kundennummer": "26", "beleg_datum": "2026-10-27", "items": ig});
+        let nummer = mill.post(BELEGE, sale).is(201)["beleg_nummer"].as_str().unwrap().to_owned();
+        let report = bericht(&mill, "umsatzsteuer", "2026-10-01", "2026-10-31");
+        let said = report.hints("STEUERAUSWEIS_PRUEFEN")["hinweise"].to_string();
+        assert!(said.contains(&nummer) && said.contains("100,00 EUR"), "{said}");
+        let refused = bericht(&mill, "zm", "2026-10-01", "2026-10-31");
+        let fehler = refused.refused(400, "UST_ID_FEHLT")["details"]["fehler"].clone();
+        let said = fehler[0]["message"].as_str().unwrap();
+        assert!(said.contains("Mühle Graz hat keine gültig aufgebaute USt-IdNr."), "{said}");
+        server.set_clock("2026-11-02T10:00:00Z");
+        let batch =
+            stapel(&mill, "2026-10-31").refused(400, "DATEV_UNVOLLSTAENDIG")["details"]["fehler"].clone();
+        assert_eq!(batch[0]["error"], "UST_ID_FEHLT");
+    }
 }
 
 /// Opens the database without triggers, so that copied rows leave nothing else behind.
