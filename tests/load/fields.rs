@@ -51,6 +51,7 @@ pub const KUNDE: &[Field] = &[
     ("status", Plain),
     ("partner_typen", Roles),
     ("steuerart", Plain),
+    ("besteuerungen", Plain),
     ("zahlungsziel_tage", Plain),
     ("skonto_tage", Plain),
     ("skonto_prozent", Percent),

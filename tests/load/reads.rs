@@ -157,7 +157,7 @@ const DECEMBER: i64 = 1_733_007_600_000;
 
 const KUNDEN: &str = "select k.id, k.kunden_id, k.kundennr, k.name, k.nachname_firma, k.anrede, k.vorname, k.email,
     k.telefon, k.telefon2, k.strasse, k.plz, k.ort, k.staat, k.status, k.ist_kunde, k.ist_lieferant,
-    k.ist_spediteur, k.steuerart, k.zahlungsziel_tage, k.skonto_tage, k.skonto_prozent, k.steuernummer, k.ust_id,
+    k.ist_spediteur, iif(k.besteuerungen = '[]', null, k.besteuerungen), k.besteuerungen, k.zahlungsziel_tage, k.skonto_tage, k.skonto_prozent, k.steuernummer, k.ust_id,
     k.betriebsnummer, k.iban, k.bic, k.e_rechnung, k.kaeuferreferenz, k.e_adresse, k.gutschrift_vereinbart_am,
     k.debitor_konto, k.kreditor_konto, k.vb_id,
     k.notizen, k.angelegt_am, k.geaendert_am

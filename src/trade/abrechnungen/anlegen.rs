@@ -62,7 +62,9 @@ fn summed(
     let of_rate =
         |position: &VorschauPosition| (position.gesamtpreis, position.mwst_satz.unwrap_or_default());
     let summen = Summen::of(positionen.iter().map(of_rate))?;
-    let has_advance = berechnet.notes.iter().any(|note| !note.abschlaege.is_empty());
+    // A supplement takes off no advance, so what is below 0 exceeds none.
+    let has_advance = berechnet.art != Abrechnungsart::Nachverguetung
+        || berechnet.notes.iter().any(|note| !note.abschlaege.is_empty());
     check_sum(summen.netto, new.negativ_zulassen == Some(true), has_advance, hints)?;
     Ok((summen, positionen))
 }

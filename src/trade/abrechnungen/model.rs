@@ -50,8 +50,7 @@ record! {
                   and q.annahmeschein_id = x.annahmeschein_id and q.version > x.analyse)
                 or exists (select 1 from abrechnungsschema_version v where v.tenant_id = s.tenant_id
                   and v.schema_id = s.schema_id and v.angelegt_am > a.angelegt_am)
-                or exists (select 1 from kontrakt w where w.tenant_id = x.tenant_id
-                  and w.id = x.kontrakt_id and w.geaendert_am > a.angelegt_am))))",
+                or x.kontrakt_id is not null)))",
         /// The settlement that it replaces.
         korrektur_von: Option<Uuid>,
         created_at: Instant = "a.angelegt_am",

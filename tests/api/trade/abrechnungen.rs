@@ -3,6 +3,7 @@
 
 mod beispiele;
 mod besteuerung;
+mod ehrlich;
 mod ernte;
 mod kontrakt;
 mod lieferung;

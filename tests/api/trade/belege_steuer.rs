@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::harness::Server;
 use crate::trade::belege_betraege::{partner, position, positions, post};
+use crate::trade::lager::{Mill, and, buy};
 
 #[test]
 fn abroad_the_article_rate_stands_or_the_setting_makes_it_free_of_tax() {
@@ -175,4 +176,33 @@ fn a_kleinunternehmer_sells_without_tax_and_buys_with_it() {
     server.set(&mill, &[("kleinunternehmer", "false")]);
     let item = json!({"artikelnr": "M", "menge": 1, "ep_netto": 10});
     assert_eq!(position(&mill, "RE", &kunde, item, json!({}))["mwst_satz"], "7.00");
+}
+
+#[test]
+fn a_company_that_ceases_to_be_a_kleinunternehmer_taxes_goods_by_their_day() {
+    let server = Server::start_at("2026-12-30T10:00:00Z");
+    let mill = Mill::with(&server, "Klein", crate::harness::COMPLETE);
+    server.set(&mill.client, &[("kleinunternehmer", "true")]);
+    let charge = mill.charge_id(&mill.post("EL", buy(100, "K1")).id());
+    let item = |more| and(json!({"artikelnr": "W", "menge": 10, "charge_id": charge, "ep_netto": 10}), more);
+    let delivered = mill.post("LS", item(json!({})));
+    let first = mill.post("RE", item(json!({"lager_buchen": false})));
+    mill.finalise(&first.id());
+    server.set_clock("2027-01-05T10:00:00Z");
+    // Without the day it would hold for the year before, too.
+    let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
+    let now = partnerd::rules::day::Instant::from_millis(1_799_143_200_000);
+    let set = |changes: &[(&str, &str)]| {
+        partnerd::master::tenants::set(&connection, mill.client.tenant, changes, now)
+    };
+    assert!(set(&[("kleinunternehmer", "false")]).is_err());
+    set(&[("kleinunternehmer", "true")]).unwrap();
+    set(&[("kleinunternehmer", "false"), ("kleinunternehmer_ab", "01.01.2027")]).unwrap();
+    // December's goods, billed in January, are free of tax; January's are not.
+    let bills = item(json!({"bezug_beleg_id": delivered.id()}));
+    let billed = mill.post("RE", json!([bills, item(json!({"lager_buchen": false}))]));
+    let of = |at: usize, field: &str| mill.get(&billed.id())["positionen"][at][field].clone();
+    assert_eq!((of(0, "mwst_satz"), of(0, "steuer_kategorie")), (json!("0.00"), json!("E")));
+    assert_eq!((of(1, "mwst_satz"), of(1, "steuer_kategorie")), (json!("7.00"), json!("S")));
+    mill.finalise(&billed.id());
 }

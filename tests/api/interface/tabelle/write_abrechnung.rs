@@ -327,7 +327,7 @@ pub const TABLES: &[Write] = &[
             ("preis_je_t", "'210'", "summe_netto='210.00'"),
             ("rest_preis_je_t", "150", "summe_netto='200.00'"),
             ("negativ_zulassen", "true", "summe_netto='200.00'"),
-            ("beleg_datum", "'2031-07-09'", "summe_netto='200.00'"),
+            ("beleg_datum", "'2031-07-09'", "400 DATUM_UNGUELTIG"),
             ("abschliessen", "true", "summe_netto='200.00'"),
             ("external_ref", "'Ernte 2'", "summe_netto='200.00'"),
             ("zahlungsziel_tage", "90", "hinweise.1.code='ZAHLUNGSFRIST_60_TAGE'"),

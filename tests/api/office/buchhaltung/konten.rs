@@ -37,6 +37,24 @@ fn an_account_that_datev_would_book_otherwise_is_refused() {
         (json!({"fall": "aufwand_13b", "satz": "19", "konto": 3123}), None),
         (json!({"fall": "aufwand_13b", "satz": "19", "konto": 4720}), Some("BU_FEHLT")),
         (json!({"fall": "aufwand_13b", "satz": "19", "konto": 4720, "bu": "94"}), None),
+        (
+            json!({"fall": "aufwand", "satz": "19", "konto": 4710, "bu": "402"}),
+            Some("KONTO_SATZ_PASST_NICHT"),
+        ),
+        (json!({"fall": "aufwand", "satz": "7", "konto": 4710, "bu": "8"}), None),
+        (
+            json!({"fall": "aufwand_13b", "satz": "19", "konto": 4720, "bu": "401"}),
+            Some("KONTO_SATZ_PASST_NICHT"),
+        ),
+        (
+            json!({"fall": "aufwand_13b", "satz": "19", "konto": 4720, "bu": "19"}),
+            Some("KONTO_SATZ_PASST_NICHT"),
+        ),
+        (json!({"fall": "aufwand_ig", "satz": "19", "konto": 4720, "bu": "19"}), None),
+        (json!({"fall": "erloes", "satz": "19", "konto": 8711, "bu": "401"}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "erloes", "satz": "19", "konto": 8711, "bu": "101"}), None),
+        (json!({"fall": "erloes", "satz": "0", "konto": 8711, "bu": "3"}), Some("KONTO_SATZ_PASST_NICHT")),
+        (json!({"fall": "aufwand_ohne", "konto": 4711, "bu": "9"}), Some("KONTO_SATZ_PASST_NICHT")),
         (json!({"fall": "aufwand_ohne", "konto": 3200}), None),
         (json!({"fall": "aufwand_ohne", "konto": 3400}), Some("KONTO_SATZ_PASST_NICHT")),
         (json!({"fall": "aufwand_einfuhr", "konto": 3200}), None),
@@ -186,4 +204,20 @@ fn the_account_of_a_partner_is_given_once_and_never_changes() {
     let history = mill.get(&format!("/api/v1/kunden/{by_id}/verlauf"));
     let given = json!([{"feld": "debitor_konto", "alt": null, "neu": by_id_of(&by_id)}]);
     assert_eq!(history.is(200)["data"][0]["felder"], given);
+}
+
+#[test]
+fn a_tax_key_of_another_tax_stops_the_batch_and_an_unknown_one_is_named() {
+    let server = Server::start_at("2026-10-28T10:00:00Z");
+    let mill = advised(&server);
+    let unknown = mill.put(KONTEN, json!({"fall": "erloes", "satz": "7", "konto": 8711, "bu": "777"}));
+    assert_eq!(unknown.status, 200, "{}", unknown.body);
+    assert!(unknown.headers.iter().any(|(_, value)| value.contains("BU_UNBEKANNT")), "{:?}", unknown.headers);
+    let learnt = "art;seite;satz;von;bis;kurz;lang\numsatzsteuer;verkauf;7;01.01.2026;;;777\n";
+    server.import(&mill, "bu_schluessel", learnt);
+    mill.put(KONTEN, json!({"fall": "erloes", "satz": "7", "konto": 8711, "bu": "777"})).is(200);
+    mill.put(KONTEN, json!({"fall": "erloes", "satz": "19", "konto": 8711, "bu": "777"}))
+        .refused(400, "KONTO_SATZ_PASST_NICHT");
+    // One account for all rates passes when it is set, and each document of another rate is named.
+    mill.put(KONTEN, json!({"fall": "aufwand", "konto": 4711, "bu": "402"})).is(200);
 }
