@@ -226,8 +226,7 @@ const WOERTER: &[(&str, &str)] = &[
     ),
     (
         "ERechnungEinlesen.vorzeichen",
-        "Wie eine Gutschrift unter null gemeint ist: wie_gedruckt (nach der Norm: sie fordert Geld) oder umgekehrt (sie \
-        schreibt gut).",
+        "Wie eine Gutschrift unter null gemeint ist: wie_gedruckt (nach der Norm fordert sie Geld) oder umgekehrt.",
     ),
     ("Eingelesen.vorschlag", "Inhalt für POST /belege, zum Prüfen und Ergänzen."),
     ("Eingelesen.gefunden", "Was von der Rechnung hier bekannt ist."),
