@@ -235,11 +235,13 @@ fn what_programs_cannot_read_in_a_text_is_replaced_and_counted() {
 fn a_file_with_a_long_name_can_be_unpacked() {
     let server = Server::start_at(BEGIN);
     let mill = server.company_with("Mühle", COMPLETE);
-    mill.post("/api/v1/kunden", json!({"name": "Hof Ahrens", "partner_typen": ["lieferant"]})).is(201);
+    let partner =
+        mill.post("/api/v1/kunden", json!({"name": "Hof Ahrens", "partner_typen": ["lieferant"]})).id();
     let names = ["r".repeat(251) + ".xml", "ä".repeat(255)];
     for (at, name) in names.iter().enumerate() {
         let invoice = String::from_utf8(INVOICE.to_vec()).unwrap().replace("<ID>88<", &format!("<ID>8{at}<"));
-        let body = json!({"datei_base64": base64(invoice.as_bytes()), "dateiname": name, "anlegen": true});
+        let body = json!({"datei_base64": base64(invoice.as_bytes()), "dateiname": name, "anlegen": true,
+            "kunden_id": partner});
         mill.post("/api/v1/belege/einlesen", body).is(201);
     }
     server.set_clock("2031-07-14T10:00:00Z");

@@ -113,6 +113,7 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
             json!({"werte": [{"merkmal": "feuchte", "wert": 15}]}),
         ),
         ("PUT", "/api/v1/annahmescheine/{id}/freigabe", sacks, json!({"grund": "Muster", "schema": "A"})),
+        ("POST", "/api/v1/abrechnungen/vorschau", none.clone(), settlement(delivered("N3"))),
         ("POST", "/api/v1/abrechnungen", none.clone(), settlement(delivered("N2"))),
         ("POST", "/api/v1/abrechnungen/{id}/korrektur", settlement_made, why.clone()),
         ("POST", "/api/v1/abrechnungsschemata", none.clone(), scheme("B")),

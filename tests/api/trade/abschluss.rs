@@ -84,7 +84,7 @@ fn what_an_e_invoice_says_of_the_partner_is_copied_when_a_document_is_finalised(
            kunden_e_adresse)
          from beleg",
     );
-    let expected = "Alt|Weg 1|01234|Ulm|AT|ATU12345675|Kd|12/345|alt@hof.example|DE02120300000000202051|\
+    let expected = "Alt|Weg 1|01234|Ulm|AT|ATU12345675|Kd|12345|alt@hof.example|DE02120300000000202051|\
         BYLADEM1001|991-1|0204:991-1";
     assert_eq!(copy, expected);
     assert_eq!(mill.get(&id)["kunden_name"], "Alt");

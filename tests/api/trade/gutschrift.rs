@@ -8,7 +8,11 @@ const BELEGE: &str = "/api/v1/belege";
 const NOT_AGREED: &str = "GUTSCHRIFT_NICHT_VEREINBART";
 
 fn supplier(mill: &Client, agreed: Value) -> String {
-    mill.post("/api/v1/kunden", json!({"name": "Hof", "gutschrift_vereinbart_am": agreed})).id()
+    mill.post(
+        "/api/v1/kunden",
+        json!({"name": "Hof", "steuerart": "regel", "gutschrift_vereinbart_am": agreed}),
+    )
+    .id()
 }
 
 fn post(mill: &Client, typ: &str, supplier: &str, gutschrift: Value) -> Answer {
