@@ -262,7 +262,7 @@ pub fn gutschrift_positionen(tx: &Tx<'_>, kunde: Uuid) -> Result<Vec<GutschriftP
            select x.annahmeschein_id from abrechnung_annahme x
            where x.tenant_id = a.tenant_id and x.abrechnung_id = a.id and x.position <= p.position
            order by x.position desc limit 1)
-         where b.tenant_id = :tenant and b.kunde_id = :kunde and b.beleg_typ = 'ER' and b.rechnungsart = 'gutschrift'
+         where b.tenant_id = :tenant and b.kunde_id = :kunde and b.rechnungsart = 'gutschrift'
            and b.status in ('abgeschlossen', 'erledigt') and b.storno_von_beleg_id is null
            and p.steuer_kategorie in ('S', 'E') and coalesce(p.artikel_id, s.artikel_id) is not null
            and (a.id is not null or p.satz_gesendet = 0)

@@ -1,6 +1,6 @@
 //! Tax keys (BU-Schlüssel): which tax DATEV computes where a line names one (D31).
 
-use super::konten::{Fall, rate};
+use super::fall::{Fall, rate};
 use crate::choice;
 use crate::rules::day::Day;
 use crate::rules::document::Seite;

@@ -4,11 +4,13 @@
 //! document into lines so that DATEV's tax equals ours to the cent.
 
 mod bu;
+mod fall;
 mod konten;
 mod zeilen;
 
 pub use bu::{BuArt, BuSchluessel};
-pub use konten::{Automatik, Fall, Funktion, Funktionsart, Kontenplan, Konto, Personenkonto, Rahmen};
+pub use fall::Fall;
+pub use konten::{Automatik, Funktion, Funktionsart, Kontenplan, Konto, Personenkonto, Rahmen};
 pub use zeilen::{
     Aufteilung, Buchungsbeleg, Buchungsposition, Buchungszeile, Gruppe, Kontierung, Zeilen, gruppen, zeilen,
 };

@@ -2,7 +2,8 @@
 //! taxes of several accounts would not add up to the tax of the document, one line books the whole gross
 //! amount on one account, and further lines move net parts of it to the others.
 
-use super::konten::{Automatik, Fall};
+use super::fall::Fall;
+use super::konten::Automatik;
 use crate::choice;
 use crate::rules::document::Seite;
 use crate::rules::fixed::{Money, Percent, TooLarge};

@@ -10,6 +10,7 @@ use super::model::{
 use super::positionen::{Positionen, check_sum, items};
 use super::rechnen::{Berechnet, Note, settlement};
 use super::sql;
+use super::veraltet;
 use crate::papers::blatt::numbers::german;
 use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
@@ -105,7 +106,7 @@ fn repeated(
         let what = format_args!("Diese external_ref gehört zum Beleg {}.", beleg.beleg_nummer);
         Refusal::field(Code::FeldWiderspruch, "external_ref", (what, "Bitte eine andere senden."))
     };
-    let known = sql::of_document(tx, beleg.id)?.ok_or_else(taken)?;
+    let known = veraltet::of_document(tx, beleg.id)?.ok_or_else(taken)?;
     let (_, digest) = sql::request(tx, known.id)?;
     let nummer = known.beleg_nummer.clone();
     let record = with_notes(tx, known)?;

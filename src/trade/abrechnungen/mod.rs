@@ -6,7 +6,6 @@
 //! document.
 
 mod anlegen;
-mod checks;
 mod kontrakt;
 mod model;
 mod positionen;
@@ -14,11 +13,12 @@ mod rechnen;
 mod scheine;
 mod sql;
 mod veraltet;
+mod ware;
 
 pub use anlegen::{previewed, settle};
-pub use checks::without_goods;
 pub use model::AbrechnungsVorschau;
 pub use sql::{Geschuldet, owed};
+pub use ware::without_goods;
 
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result};
@@ -122,11 +122,11 @@ pub const ROUTES: &[Route] = &[
 
 fn list(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {
     let (page, cut) = call.query.page()?;
-    Ok(Reply::list(sql::list(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
+    Ok(Reply::list(veraltet::list(tx, &Auswahl::of(&call.query)?, page)?.listing()?, cut))
 }
 
 fn found(tx: &Tx<'_>, id: uuid::Uuid) -> Result<Abrechnung> {
-    sql::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
+    veraltet::find(tx, id)?.ok_or_else(|| Failure::not_found(WHAT))
 }
 
 fn get(call: &Call<'_>, tx: &Tx<'_>) -> Result<Reply> {

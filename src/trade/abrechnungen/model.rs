@@ -41,7 +41,7 @@ record! {
         anzahl: i64 = "(select count(*) from abrechnung_annahme x where x.tenant_id = a.tenant_id \
             and x.abrechnung_id = a.id)",
         /// Whether a correction would now pay something else (D29j). The columns say whether anything that decides it was
-        /// written since; `veraltet::settle` computes it.
+        /// written since; `veraltet.rs` computes it.
         veraltet: bool = "b.status <> 'storniert' and (k.geaendert_am > a.angelegt_am
             or exists (select 1 from abrechnung_annahme x
               join annahmeschein s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id

@@ -110,6 +110,18 @@ fn check_one_article(new: &NewAbrechnung, scheine: &[Annahmeschein]) -> Checked<
     refuse_if(is_mixed && new.rest_preis_je_t.is_some(), Code::FeldWiderspruch, "rest_preis_je_t", message)
 }
 
+/// What is paid for a weight beside the price of a contract.
+fn paid_beside(kg: Quantity, je_t: Price, ware: Money) -> AbrechnungsTeil {
+    AbrechnungsTeil {
+        kontrakt: None,
+        kontrakt_position_id: None,
+        kg,
+        grundpreis: je_t,
+        preis_je_t: je_t,
+        ware,
+    }
+}
+
 /// Computes a supplement, positive or negative, for settled receipts, at the tax of their day.
 fn supplements(
     tx: &Tx<'_>,
@@ -124,14 +136,7 @@ fn supplements(
         let gone = || Failure::Broken(format!("the settlement of {} is gone", schein.belegnummer));
         let Abgerechnet { posten, netto_kg, beleg } = sql::settled(tx, &schein)?.ok_or_else(gone)?;
         let betrag = net_amount(netto_kg, zuschlag)?;
-        let teil = AbrechnungsTeil {
-            kontrakt: None,
-            kontrakt_position_id: None,
-            kg: netto_kg,
-            grundpreis: zuschlag,
-            preis_je_t: zuschlag,
-            ware: betrag,
-        };
+        let teile = vec![paid_beside(netto_kg, zuschlag, betrag)];
         let (mwst_satz, steuer_kategorie) =
             belege::tax_of_delivery(tx, kunde, posten.artikel_id, tag, hints)?;
         let settled = (posten.mwst_satz, posten.steuer_kategorie);
@@ -139,7 +144,6 @@ fn supplements(
             let what = format!("mit {} % abgerechnet", posten.mwst_satz);
             hint_changed(&schein, &what, mwst_satz, "Bitte erst die Endabrechnung korrigieren.", hints);
         }
-        let teile = vec![teil];
         let posten = AbrechnungsPosten {
             teile,
             betrag,

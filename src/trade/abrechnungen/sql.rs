@@ -5,7 +5,6 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::model::{Abrechnung, Auswahl};
-use super::veraltet;
 use crate::platform::db::columns::Json;
 use crate::platform::db::list::{Filter, ListSql, Page};
 use crate::platform::db::record::record;
@@ -40,23 +39,16 @@ pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Records<Abrech
         ":schein",
         auswahl.schein,
     );
-    let mut found: Records<Abrechnung> = tx.list(&LIST, &filter, page)?;
-    found.rows.iter_mut().try_for_each(|one| veraltet::settle(tx, one))?;
-    Ok(found)
+    tx.list(&LIST, &filter, page)
 }
 
 pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Abrechnung>> {
-    exact(tx, tx.find_by(&LIST, "a.id", &id)?)
+    tx.find_by(&LIST, "a.id", &id)
 }
 
 /// Finds the settlement of a document.
 pub fn of_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Abrechnung>> {
-    exact(tx, tx.find_by(&LIST, "a.beleg_id", &beleg)?)
-}
-
-fn exact(tx: &Tx<'_>, mut found: Option<Abrechnung>) -> Result<Option<Abrechnung>> {
-    found.iter_mut().try_for_each(|one| veraltet::settle(tx, one))?;
-    Ok(found)
+    tx.find_by(&LIST, "a.beleg_id", &beleg)
 }
 
 /// Returns the receipts of a settlement in order, as printed.

@@ -1,18 +1,43 @@
 //! Whether a correction of a settlement would now pay something else (D29j).
 
-use super::model::{Abrechnung, NewAbrechnung};
-use super::rechnen::{bases, computed};
+use uuid::Uuid;
+
+use super::model::{Abrechnung, Auswahl, NewAbrechnung};
+use super::rechnen::{Grundlage, bases, computed};
 use super::{kontrakt, sql};
 use crate::platform::db::columns::Json;
+use crate::platform::db::list::Page;
 use crate::platform::db::tx::Tx;
 use crate::platform::failure::{Failure, Result, or_refusal};
+use crate::platform::listing::Records;
 use crate::rules::error::Hints;
-use crate::rules::settlement::{AbrechnungsPosten, Abrechnungsart};
-use crate::trade::annahmescheine::{self, day_of};
+use crate::rules::fixed::Price;
+use crate::rules::settlement::{AbrechnungsPosten, AbrechnungsTeil, Abrechnungsart};
+use crate::trade::annahmescheine::{self, Annahmeschein, day_of};
 use crate::trade::belege;
 
+pub fn list(tx: &Tx<'_>, auswahl: &Auswahl, page: Page) -> Result<Records<Abrechnung>> {
+    let mut found = sql::list(tx, auswahl, page)?;
+    found.rows.iter_mut().try_for_each(|one| settle(tx, one))?;
+    Ok(found)
+}
+
+pub fn find(tx: &Tx<'_>, id: Uuid) -> Result<Option<Abrechnung>> {
+    exact(tx, sql::find(tx, id)?)
+}
+
+/// Finds the settlement of a document.
+pub fn of_document(tx: &Tx<'_>, beleg: Uuid) -> Result<Option<Abrechnung>> {
+    exact(tx, sql::of_document(tx, beleg)?)
+}
+
+fn exact(tx: &Tx<'_>, mut found: Option<Abrechnung>) -> Result<Option<Abrechnung>> {
+    found.iter_mut().try_for_each(|one| settle(tx, one))?;
+    Ok(found)
+}
+
 /// Computes `veraltet` where anything that decides it was written since.
-pub fn settle(tx: &Tx<'_>, one: &mut Abrechnung) -> Result<()> {
+fn settle(tx: &Tx<'_>, one: &mut Abrechnung) -> Result<()> {
     if one.veraltet {
         // What can no longer be computed is not paid as it was.
         one.veraltet = or_refusal(pays_other(tx, one))?.unwrap_or(true);
@@ -43,26 +68,40 @@ fn pays_other(tx: &Tx<'_>, one: &Abrechnung) -> Result<bool> {
             return Ok(true);
         }
         let Some(basis) = bases.next() else { continue };
-        let is_fixed = posten.abschlag_je_t.is_some();
-        let of_first = posten.teile.first().map(|teil| teil.grundpreis);
-        let rechnung = computed(&basis, schein, of_first)?;
-        if rechnung.netto_kg != posten.rechnung.netto_kg
-            || !is_fixed && rechnung.kosten != posten.rechnung.kosten
-        {
-            return Ok(true);
-        }
-        for teil in posten.teile.iter().filter(|_| !is_fixed) {
-            let now = computed(&basis, schein, Some(teil.grundpreis))?.preis_je_t;
-            let agreed = match (schein.kontrakt_id, teil.kontrakt_position_id) {
-                (Some(kontrakt), Some(position)) if states_no_price => {
-                    kontrakte.price_now(kontrakt, posten.artikel_id, position)?
-                }
-                _ => None,
-            };
-            if now != Some(teil.preis_je_t) || agreed.is_some_and(|agreed| agreed != teil.grundpreis) {
-                return Ok(true);
+        let agreed = |teil: &AbrechnungsTeil| match (schein.kontrakt_id, teil.kontrakt_position_id) {
+            (Some(kontrakt), Some(position)) if states_no_price => {
+                kontrakte.price_now(kontrakt, posten.artikel_id, position)
             }
+            _ => Ok(None),
+        };
+        if is_paid_otherwise(&basis, schein, posten, agreed)? {
+            return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether a receipt has another weight, other costs or other prices now; `agreed`: the price that its contract has now.
+fn is_paid_otherwise(
+    basis: &Grundlage,
+    schein: &Annahmeschein,
+    posten: &AbrechnungsPosten,
+    mut agreed: impl FnMut(&AbrechnungsTeil) -> Result<Option<Price>>,
+) -> Result<bool> {
+    let is_fixed = posten.abschlag_je_t.is_some();
+    let of_first = posten.teile.first().map(|teil| teil.grundpreis);
+    let rechnung = computed(basis, schein, of_first)?;
+    if rechnung.netto_kg != posten.rechnung.netto_kg {
+        return Ok(true);
+    }
+    if is_fixed {
+        return Ok(false);
+    }
+    for teil in &posten.teile {
+        let now = computed(basis, schein, Some(teil.grundpreis))?.preis_je_t;
+        if now != Some(teil.preis_je_t) || agreed(teil)?.is_some_and(|agreed| agreed != teil.grundpreis) {
+            return Ok(true);
+        }
+    }
+    Ok(rechnung.kosten != posten.rechnung.kosten)
 }

@@ -33,7 +33,7 @@ pub use eingabe::{Auswahl, NewBeleg, NewItem};
 pub use fluss::{Flow, Step, flows, is_left, left_for};
 pub(crate) use genannt::{of_same_order, position_names};
 pub use handlers::{found, with_positions};
-pub use lager::settled_price::price_batches;
+pub use lager::price_batches;
 pub use lifecycle::abrechnung::update_receipts;
 pub use lifecycle::cancel;
 pub use lifecycle::tagesende::{ResumePosition, finalise_past_days, waiting};

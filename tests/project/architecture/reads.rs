@@ -21,6 +21,28 @@ const READS: &[(&str, &str, &str)] = &[
          analysed again, each in one statement",
     ),
     ("goods/abrechnungsschemata", "artikel", NAMES),
+    (
+        "goods/abrechnungsschemata",
+        "abrechnung abrechnung_annahme beleg",
+        "until which day live final settlements used a version; abrechnungen stands above it",
+    ),
+    (
+        "trade/abrechnungen",
+        "abrechnungsschema_version beleg_position",
+        "whether anything that decides a settlement was written since, and what goods it paid for, in one statement",
+    ),
+    (
+        "master/kunden",
+        "abrechnung abrechnung_annahme annahmeschein beleg beleg_position",
+        "which final Gutschriften show another tax than the partner's Besteuerung; belege stands above it",
+    ),
+    ("master/tenants", "beleg", "whether final documents lie before today; belege stands above it"),
+    (
+        "office/z3",
+        "abrechnungsschema abrechnungsschema_version annahme_analyse",
+        "a table of a hand-over is one statement",
+    ),
+    ("trade/belege", "annahmeschein", "a delivery knows by which settlement its receipt is paid"),
     ("interface/aenderungen", "aenderung", "proves what db wrote"),
     ("master/anhaenge", "nachweis", "finds what has no evidence, in one statement"),
     (

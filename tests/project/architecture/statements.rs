@@ -24,6 +24,7 @@ const STATEMENTS: &[(&str, &str)] = &[
         "it asks for goods in the order of an index, and holds all that is asked so",
     ),
     ("trade/belege/lager/settle.rs", ALONE),
+    ("trade/belege/lager/settled_price.rs", ALONE),
     ("trade/belege/create/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("trade/belege/out/nachweis.rs", TABLE),
     (

@@ -66,13 +66,13 @@ pub const SCHEMATA: Tabelle = Tabelle {
         join abrechnungsschema s on s.tenant_id = v.tenant_id and s.id = v.schema_id
         join json_each(v.inhalt, '$.grenzen') g
         where v.tenant_id = :tenant) r
-        where (r.nummer, r.version) in (
+        where r.tenant_id = :tenant and ((r.nummer, r.version) in (
             select x.inhalt ->> 'schema', x.inhalt ->> 'schema_version' from abrechnung_annahme x
             where x.tenant_id = :tenant
               and x.annahmeschein_id in (select g.id from z3_genannt g where g.art = 'annahme'))
           or (r.schema_id, r.version) in (
             select n.schema_id, n.schema_version from annahmeschein n
-            where n.tenant_id = :tenant and n.id in (select g.id from z3_genannt g where g.art = 'annahme'))
+            where n.tenant_id = :tenant and n.id in (select g.id from z3_genannt g where g.art = 'annahme')))
         order by r.nummer, r.version, r.teil desc, r.nr, r.zeile",
 };
 
@@ -145,7 +145,7 @@ pub const ZEILEN: Tabelle = Tabelle {
         geld("Betrag_des_Scheins", "iif(r.teil = 'ware' and r.nr = 1, r.betrag, null)"),
     ],
     verweise: &[("Beleg_ID", "Belege"), ("Annahmeschein_ID", "Annahmescheine")],
-    from: "from (select a.beleg_id, b.beleg_nummer, a.art, x.annahmeschein_id, x.analyse, x.inhalt,
+    from: "from (select a.tenant_id, a.beleg_id, b.beleg_nummer, a.art, x.annahmeschein_id, x.analyse, x.inhalt,
             x.mwst_satz, x.betrag, 'schritt' as teil, z.key + 1 as nr,
             z.value as zeile
           from abrechnung a
@@ -155,13 +155,14 @@ pub const ZEILEN: Tabelle = Tabelle {
           where a.tenant_id = :tenant and a.art <> 'nachverguetung'
             and a.beleg_id in (select g.id from z3_genannt g where g.art = 'beleg')
         union all
-        select a.beleg_id, b.beleg_nummer, a.art, x.annahmeschein_id, x.analyse, x.inhalt, x.mwst_satz, x.betrag,
-            'ware', t.key + 1, t.value
+        select a.tenant_id, a.beleg_id, b.beleg_nummer, a.art, x.annahmeschein_id, x.analyse, x.inhalt, x.mwst_satz,
+            x.betrag, 'ware', t.key + 1, t.value
           from abrechnung a
           join beleg b on b.tenant_id = a.tenant_id and b.id = a.beleg_id
           join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
           join json_each(x.inhalt, '$.teile') t
           where a.tenant_id = :tenant
             and a.beleg_id in (select g.id from z3_genannt g where g.art = 'beleg')) r
+        where r.tenant_id = :tenant
         order by r.beleg_id, r.annahmeschein_id, r.teil, r.nr",
 };

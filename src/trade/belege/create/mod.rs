@@ -4,6 +4,7 @@ pub mod anteile;
 pub mod bezug;
 pub mod chargenpflicht;
 pub mod dates;
+pub mod fremdbeleg;
 pub mod header;
 pub mod ids;
 pub mod items;
@@ -39,7 +40,7 @@ use crate::platform::failure::Result;
 use crate::rules::bytes::fingerprint;
 use crate::rules::day::{Day, DayTime};
 use crate::rules::document::{BelegStatus, BelegTyp, Lagerrolle};
-use crate::rules::error::{Code, HintCode, Hints, refuse_if, required};
+use crate::rules::error::{Code, Hints, refuse_if, required};
 use crate::rules::fixed::Percent;
 use crate::rules::number::Reihe;
 use crate::rules::repeat::{Angelegt, Wiederholt};
@@ -88,9 +89,7 @@ pub fn add_with(
         position.satz_datum = *tag;
     }
     let (typ, datum) = (beleg.beleg_typ, beleg.datum());
-    // Only a repeat with the same external_ref is ever compared with the request.
-    let digest = || request_digest(new, Some(kunde.id), |at, _| Ok(positions[at].artikel_id));
-    let digest = beleg.external_ref.as_ref().map(|_| digest()).transpose()?;
+    let digest = compared(new, kunde.id, &positions)?;
     create_ordered_batches(tx, typ, kunde.id, &mut positions, hints)?;
     if beleg.steuergruppen.is_none() {
         beleg = with_sums(beleg, &positions, false, hints)?;
@@ -299,23 +298,9 @@ pub fn hint_paper(
     kunde: &Kunde,
     hints: &mut Hints,
 ) -> Result<()> {
-    hint_doubled_fremdbeleg(tx, beleg, hints)?;
+    fremdbeleg::hint_doubled(tx, beleg, hints)?;
     hint_not_agreed(beleg, kunde, hints);
     hint_nothing_corrected(tx, beleg, positions, hints)
-}
-
-/// Adds a hint if the supplier already has a delivery or invoice with this number (D5).
-pub fn hint_doubled_fremdbeleg(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
-    let is_theirs =
-        matches!(beleg.beleg_typ, BelegTyp::El | BelegTyp::Er) && beleg.fremdbelegnummer.is_some();
-    let other = if is_theirs { sql::with_same_fremdbeleg(tx, beleg)? } else { None };
-    if let Some(other) = other {
-        let message = format!(
-            "Diese Nummer des Lieferanten steht schon in {other}. Bitte prüfen, ob es derselbe Beleg ist."
-        );
-        hints.add_field(HintCode::FremdbelegDoppelt, "fremdbelegnummer", message);
-    }
-    Ok(())
 }
 
 /// Returns a blank document with date and the partner's terms of payment.
@@ -347,6 +332,12 @@ fn digest_of_repeat(tx: &Tx<'_>, new: &NewBeleg) -> Result<[u8; 32]> {
         [artikel] => Ok(Some(artikel.id)),
         _ => Ok(None),
     })
+}
+
+/// Returns the digest of a new document; only a repeat with the same external_ref is ever compared with it.
+fn compared(new: &NewBeleg, kunde: Uuid, positions: &[BelegPosition]) -> Result<Option<[u8; 32]>> {
+    let digest = || request_digest(new, Some(kunde), |at, _| Ok(positions[at].artikel_id));
+    new.external_ref.as_ref().map(|_| digest()).transpose()
 }
 
 /// Returns a digest of the meaning of a request, independent of its wording: partner and articles by id,

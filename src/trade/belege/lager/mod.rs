@@ -18,11 +18,12 @@ mod receipt;
 mod record;
 mod search;
 mod settle;
-pub mod settled_price;
+mod settled_price;
 mod sql;
 
 pub use batch::{batch_missing, charge_for, complete_charge};
 pub use change::Rebooking;
+pub use receipt::price_batches;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -11,7 +11,7 @@ use super::sql::OFFEN;
 use crate::goods::chargen::{self, Charge};
 use crate::master::artikel;
 use crate::platform::db::record::record;
-use crate::platform::db::tx::Tx;
+use crate::platform::db::tx::{Tx, WriteTx};
 use crate::platform::failure::Result;
 use crate::rules::fixed::{Percent, Price};
 use crate::rules::price::discounted;
@@ -86,8 +86,32 @@ impl Booking<'_> {
     }
 }
 
+/// Updates the prices of the batches whose receipts a settlement pays for; for another document it does nothing.
+pub fn price_batches(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
+    let statement = "select distinct p.charge_id from abrechnung a
+        join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
+        join annahmeschein s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id
+        join beleg_position p
+          on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id and p.artikel_id = s.artikel_id
+        where a.tenant_id = :tenant and a.beleg_id = :beleg and p.charge_id is not null";
+    for id in tx.all(statement, named_params! {":beleg": beleg}, |row| row.get::<_, Uuid>(0))? {
+        let Some(charge) = chargen::find(tx, id)? else { continue };
+        if charge.eingang_quelle != EingangQuelle::Beleg {
+            continue;
+        }
+        let price = match settled_price::of_batch(tx, id, charge.artikel_id)? {
+            Some(price) => Some(price),
+            None => price_of_receipt(tx, &charge)?,
+        };
+        if price != charge.eingang_ep {
+            chargen::set_receipt(tx, id, charge.eingang_beleg_id, price)?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the price of a batch that no settlement pays for: that of its receipt.
-pub fn price_of_receipt(tx: &Tx<'_>, charge: &Charge) -> Result<Option<Price>> {
+fn price_of_receipt(tx: &Tx<'_>, charge: &Charge) -> Result<Option<Price>> {
     match charge.eingang_beleg_id {
         Some(beleg) => price(tx, beleg, charge.id, charge.artikel_id),
         None => Ok(charge.eingang_ep),

@@ -3,12 +3,9 @@
 use rusqlite::named_params;
 use uuid::Uuid;
 
-use super::receipt::price_of_receipt;
-use crate::goods::chargen;
-use crate::platform::db::tx::{Tx, WriteTx};
+use crate::platform::db::tx::Tx;
 use crate::platform::failure::Result;
 use crate::rules::fixed::{Money, Price, Quantity, divide_rounded};
-use crate::rules::stammdaten::EingangQuelle;
 
 /// Units of a price in a cent, and of a quantity in one unit of the article.
 const SCALE: i128 = 10_000 * 1_000_000;
@@ -36,28 +33,4 @@ pub fn of_batch(tx: &Tx<'_>, charge: Uuid, artikel: Uuid) -> Result<Option<Price
     }
     let price = divide_rounded(i128::from(betrag.units()) * SCALE, i128::from(menge.units()));
     Ok(Some(Price::from_wide(price)?))
-}
-
-/// Updates the prices of the batches whose receipts a settlement pays for; for another document it does nothing.
-pub fn price_batches(tx: &WriteTx<'_>, beleg: Uuid) -> Result<()> {
-    let statement = "select distinct p.charge_id from abrechnung a
-        join abrechnung_annahme x on x.tenant_id = a.tenant_id and x.abrechnung_id = a.id
-        join annahmeschein s on s.tenant_id = x.tenant_id and s.id = x.annahmeschein_id
-        join beleg_position p
-          on p.tenant_id = s.tenant_id and p.beleg_id = s.el_beleg_id and p.artikel_id = s.artikel_id
-        where a.tenant_id = :tenant and a.beleg_id = :beleg and p.charge_id is not null";
-    for id in tx.all(statement, named_params! {":beleg": beleg}, |row| row.get::<_, Uuid>(0))? {
-        let Some(charge) = chargen::find(tx, id)? else { continue };
-        if charge.eingang_quelle != EingangQuelle::Beleg {
-            continue;
-        }
-        let price = match of_batch(tx, id, charge.artikel_id)? {
-            Some(price) => Some(price),
-            None => price_of_receipt(tx, &charge)?,
-        };
-        if price != charge.eingang_ep {
-            chargen::set_receipt(tx, id, charge.eingang_beleg_id, price)?;
-        }
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ pub mod tagesende;
 pub mod verlauf;
 
 use super::create::header::hint_not_agreed;
-use super::create::{dates, hint_doubled_fremdbeleg, lieferanten_nr, satzdatum, steuerausweis};
+use super::create::{dates, fremdbeleg, lieferanten_nr, satzdatum, steuerausweis};
 use super::lager::{self, Rebooking};
 use super::model::{Ablehnung, Beleg, BelegPosition, Source, StatusBestaetigung, StornoBestaetigung};
 use super::out::{ausfertigung, nachweis};
@@ -62,7 +62,7 @@ pub fn finalise_new(tx: &WriteTx<'_>, beleg: Beleg, hints: &mut Hints) -> Result
 fn hint_doubtful(tx: &Tx<'_>, beleg: &Beleg, hints: &mut Hints) -> Result<()> {
     let Some(kunde) = kunden::find(tx, beleg.kunde_id)? else { return Ok(()) };
     hint_not_agreed(beleg, &kunde, hints);
-    hint_doubled_fremdbeleg(tx, beleg, hints)?;
+    fremdbeleg::hint_doubled(tx, beleg, hints)?;
     if beleg.beleg_typ.ist_rechnung() {
         satzdatum::hint_guessed(&sql::lieferungen(tx, beleg.id)?, hints);
     }
@@ -158,7 +158,7 @@ pub fn cancel(
     let beleg = move_to(tx, old.clone(), BelegStatus::Storniert, BelegAktion::Storno, Some(grund))?;
     let lagerbewegungen = withdraw(tx, (&old, &positions), &beleg, &einstellungen, &mut hinweise)?;
     abrechnung::follow(tx, beleg.id)?;
-    lager::settled_price::price_batches(tx, beleg.id)?;
+    lager::price_batches(tx, beleg.id)?;
     let counter = || counter_document(tx, &beleg, positions, &mut hinweise);
     let counter = needs_counter.then(counter).transpose()?;
     Ok(StornoBestaetigung {
