@@ -12,8 +12,30 @@ const MARK: &str = "#SKONTO#";
 /// Most discounts that are read.
 const SKONTI_MAX: usize = 10;
 
+/// The terms of an invoice.
+pub struct Bedingungen<'t> {
+    pub faellig: Option<Day>,
+    pub hat_raten: bool,
+    /// The first description.
+    pub worte: Option<&'t str>,
+    pub skonti: Vec<Skonto>,
+}
+
+impl<'t> Bedingungen<'t> {
+    /// The terms of these due dates, discounts and descriptions; discounts in words come last.
+    pub fn of(
+        days: impl IntoIterator<Item = Day>,
+        skonti: Vec<Skonto>,
+        worte: &[&'t str],
+    ) -> Bedingungen<'t> {
+        let (faellig, hat_raten) = latest(days);
+        let skonti = joined(skonti, worte.iter().flat_map(|worte| in_words(worte)).collect());
+        Bedingungen { faellig, hat_raten, worte: worte.first().copied(), skonti }
+    }
+}
+
 /// Returns the latest due date, and whether there are several.
-pub fn latest(days: impl IntoIterator<Item = Day>) -> (Option<Day>, bool) {
+fn latest(days: impl IntoIterator<Item = Day>) -> (Option<Day>, bool) {
     let mut days: Vec<Day> = days.into_iter().collect();
     days.sort_unstable();
     days.dedup();
@@ -30,7 +52,7 @@ pub fn structured(term: Node<'_>, [rate, days, unit]: [&str; 3], values: &mut Va
 }
 
 /// The discounts in the words of the terms: `#SKONTO#TAGE=14#PROZENT=2.00#`.
-pub fn in_words(text: &str) -> Vec<Skonto> {
+fn in_words(text: &str) -> Vec<Skonto> {
     let lines = text.split(MARK).skip(1).filter_map(|rest| {
         let value =
             |name: &str| rest.lines().next()?.split('#').find_map(|part| part.trim().strip_prefix(name));
@@ -42,7 +64,7 @@ pub fn in_words(text: &str) -> Vec<Skonto> {
 }
 
 /// Each discount once, those of elements before those in words.
-pub fn joined(structured: Vec<Skonto>, words: Vec<Skonto>) -> Vec<Skonto> {
+fn joined(structured: Vec<Skonto>, words: Vec<Skonto>) -> Vec<Skonto> {
     let mut all: Vec<Skonto> = Vec::new();
     for skonto in structured.into_iter().chain(words) {
         if !all.contains(&skonto) && all.len() < SKONTI_MAX {

@@ -1,8 +1,8 @@
 //! Finds the business terms in CII (UN/CEFACT D16B and later) and in its predecessor ZUGFeRD 1, which has
 //! other element names.
 
-use super::bedingungen::{in_words, joined, latest, structured};
-use super::model::{Format, Gelesen, Skonto, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
+use super::bedingungen::{Bedingungen, structured};
+use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::typ::is_credit_note;
 use super::values::{
@@ -18,7 +18,7 @@ use crate::rules::tax::Steuerkategorie;
 /// The element names in which the two differ.
 pub struct ElementNames {
     format: Format,
-    context: &'static str,
+    test: &'static str,
     document: &'static str,
     trade: &'static str,
     agreement: &'static str,
@@ -35,7 +35,7 @@ pub struct ElementNames {
 /// CII: root CrossIndustryInvoice.
 pub const CII: ElementNames = ElementNames {
     format: Format::Cii,
-    context: "ExchangedDocumentContext",
+    test: "ExchangedDocumentContext/TestIndicator/Indicator",
     document: "ExchangedDocument",
     trade: "SupplyChainTradeTransaction",
     agreement: "ApplicableHeaderTradeAgreement",
@@ -52,7 +52,7 @@ pub const CII: ElementNames = ElementNames {
 /// ZUGFeRD 1: root CrossIndustryDocument.
 pub const ZUGFERD_1: ElementNames = ElementNames {
     format: Format::Zugferd1,
-    context: "SpecifiedExchangedDocumentContext",
+    test: "SpecifiedExchangedDocumentContext/TestIndicator/Indicator",
     document: "HeaderExchangedDocument",
     trade: "SpecifiedSupplyChainTradeTransaction",
     agreement: "ApplicableSupplyChainTradeAgreement",
@@ -81,13 +81,7 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
     let typ = owned(document.text("TypeCode"));
     let zeilen = lines(trade, names, &mut values)?;
     let period = settlement.part("BillingSpecifiedPeriod");
-    let terms = || settlement.all("SpecifiedTradePaymentTerms");
-    let days = terms().filter_map(|terms| values.day(terms, "DueDateDateTime/DateTimeString"));
-    let (faellig, hat_raten) = latest(days.collect::<Vec<_>>());
-    let zahlungsbedingung = terms().find_map(|terms| terms.text("Description"));
-    let described = terms().filter_map(|terms| terms.text("Description")).flat_map(in_words).collect();
-    let skonti = joined(discounts(settlement, &mut values), described);
-    let context = root.part(names.context);
+    let terms = terms(settlement, &mut values);
     let party = |name| agreement.find(name).map(party).unwrap_or_default();
     let means = settlement.all("SpecifiedTradeSettlementPaymentMeans");
     let ibans = means.filter_map(|means| means.text("PayeePartyCreditorFinancialAccount/IBANID"));
@@ -98,15 +92,15 @@ pub fn read(root: Node<'_>, names: &ElementNames) -> Result<Gelesen, Unlesbar> {
         nummer: owned(document.text("ID")),
         datum: values.day(document, "IssueDateTime/DateTimeString"),
         waehrung: owned(settlement.text("InvoiceCurrencyCode")),
-        ist_test: is_true(context.text("TestIndicator/Indicator")),
+        ist_test: is_true(root.text(names.test)),
         ist_kopie: is_true(document.text("CopyIndicator/Indicator")),
-        faellig,
-        hat_raten,
-        skonti,
+        faellig: terms.faellig,
+        hat_raten: terms.hat_raten,
+        skonti: terms.skonti,
         lieferdatum: values.day(delivery, "ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString"),
         leistung_von: values.day(period, "StartDateTime/DateTimeString"),
         leistung_bis: values.day(period, "EndDateTime/DateTimeString"),
-        zahlungsbedingung: owned(zahlungsbedingung),
+        zahlungsbedingung: owned(terms.worte),
         verkaeufer: party("SellerTradeParty"),
         kaeufer: party("BuyerTradeParty"),
         ibans: ibans.take(ACCOUNTS_MAX).map(plain).collect(),
@@ -225,11 +219,15 @@ fn of_line(settlement: Node<'_>, values: &mut Values) -> Money {
     amounts.fold(Money::ZERO, |sum, amount| sum.plus(amount).unwrap_or(sum))
 }
 
-fn discounts(settlement: Node<'_>, values: &mut Values) -> Vec<Skonto> {
-    let terms = settlement.all("SpecifiedTradePaymentTerms");
-    let discounts = terms.flat_map(|terms| terms.all("ApplicableTradePaymentDiscountTerms"));
+fn terms<'t>(settlement: Node<'t>, values: &mut Values) -> Bedingungen<'t> {
+    let all = || settlement.all("SpecifiedTradePaymentTerms");
+    let days: Vec<_> =
+        all().filter_map(|terms| values.day(terms, "DueDateDateTime/DateTimeString")).collect();
+    let discounts = all().flat_map(|terms| terms.all("ApplicableTradePaymentDiscountTerms"));
     let names = ["CalculationPercent", "BasisPeriodMeasure", "unitCode"];
-    discounts.filter_map(|discount| structured(discount, names, values)).collect()
+    let skonti = discounts.filter_map(|discount| structured(discount, names, values)).collect();
+    let worte: Vec<_> = all().filter_map(|terms| terms.text("Description")).collect();
+    Bedingungen::of(days, skonti, &worte)
 }
 
 fn groups(settlement: Node<'_>, names: &ElementNames, values: &mut Values) -> Vec<Steuergruppe> {

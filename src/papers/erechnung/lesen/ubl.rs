@@ -1,6 +1,6 @@
 //! Finds the business terms in UBL 2.1: invoice and credit note.
 
-use super::bedingungen::{in_words, joined, latest, structured};
+use super::bedingungen::{Bedingungen, structured};
 use super::model::{Format, Gelesen, Steuergruppe, Summen, Unlesbar, Zeile, Zuschlag};
 use super::tree::Node;
 use super::typ;
@@ -22,13 +22,7 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
     let mut values = Values::default();
     let typ = owned(root.text(if is_credit_note { "CreditNoteTypeCode" } else { "InvoiceTypeCode" }));
     let ist_gutschrift = typ::is_credit_note(typ.as_deref())? || is_credit_note;
-    let due = ["PaymentMeans", "PaymentTerms"].into_iter().flat_map(|name| root.all(name));
-    let due = due.filter_map(|node| values.day(node, "PaymentDueDate")).collect::<Vec<_>>();
-    let (faellig, hat_raten) = latest(due.into_iter().chain(values.day(root, "DueDate")));
-    let notes = || root.all("PaymentTerms").filter_map(|terms| terms.text("Note"));
-    let names = ["SettlementDiscountPercent", "SettlementPeriod/DurationMeasure", "unitCode"];
-    let discounts = root.all("PaymentTerms").filter_map(|terms| structured(terms, names, &mut values));
-    let skonti = joined(discounts.collect(), notes().flat_map(in_words).collect());
+    let terms = terms(root, &mut values);
     let zeilen = lines(root, is_credit_note, &mut values)?;
     let party = |path| root.find(path).map(party).unwrap_or_default();
     let means = root.all("PaymentMeans").filter_map(|means| means.text("PayeeFinancialAccount/ID"));
@@ -41,13 +35,13 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
         waehrung: owned(root.text("DocumentCurrencyCode")),
         ist_test: false,
         ist_kopie: is_true(root.text("CopyIndicator")),
-        faellig,
-        hat_raten,
-        skonti,
+        faellig: terms.faellig,
+        hat_raten: terms.hat_raten,
+        skonti: terms.skonti,
         lieferdatum: values.day(root, "Delivery/ActualDeliveryDate"),
         leistung_von: values.day(root, "InvoicePeriod/StartDate"),
         leistung_bis: values.day(root, "InvoicePeriod/EndDate"),
-        zahlungsbedingung: owned(notes().next()),
+        zahlungsbedingung: owned(terms.worte),
         verkaeufer: party("AccountingSupplierParty/Party"),
         kaeufer: party("AccountingCustomerParty/Party"),
         ibans: means.take(ACCOUNTS_MAX).map(plain).collect(),
@@ -57,6 +51,16 @@ pub fn read(root: Node<'_>) -> Result<Gelesen, Unlesbar> {
         summen: totals(root, &mut values),
         zweifel: values.zweifel,
     })
+}
+
+fn terms<'t>(root: Node<'t>, values: &mut Values) -> Bedingungen<'t> {
+    let due = ["PaymentMeans", "PaymentTerms"].into_iter().flat_map(|name| root.all(name));
+    let mut days: Vec<_> = due.filter_map(|node| values.day(node, "PaymentDueDate")).collect();
+    days.extend(values.day(root, "DueDate"));
+    let names = ["SettlementDiscountPercent", "SettlementPeriod/DurationMeasure", "unitCode"];
+    let skonti = root.all("PaymentTerms").filter_map(|terms| structured(terms, names, values)).collect();
+    let worte: Vec<_> = root.all("PaymentTerms").filter_map(|terms| terms.text("Note")).collect();
+    Bedingungen::of(days, skonti, &worte)
 }
 
 fn party(node: Node<'_>) -> Partei {

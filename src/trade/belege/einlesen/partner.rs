@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::model::GefundenerPartner;
 use crate::master::kunden::{self, Kunde, Merkmal};
 use crate::master::tenants::firma;
 use crate::papers::erechnung::Partei;
@@ -45,6 +46,13 @@ pub struct Fund {
     pub is_doubtful: bool,
 }
 
+impl Fund {
+    pub fn shown(self) -> GefundenerPartner {
+        let Kunde { id, kundennr, name, .. } = self.kunde;
+        GefundenerPartner { id, kundennr, name, durch: self.durch.to_owned() }
+    }
+}
+
 /// Returns the partner that the request names, else the one that the marks of the sender name.
 pub fn of(
     tx: &Tx<'_>,
@@ -54,15 +62,7 @@ pub fn of(
 ) -> Result<Option<Fund>> {
     let sender = &gelesen.verkaeufer;
     if let Some(kunde) = kunden::named(tx, named, None)? {
-        if let Some(why) = contradiction(&kunde, sender) {
-            hint_partner(
-                HintCode::PartnerPruefen,
-                format!("{} ist als Absender genannt, aber {why}.", kunde.name),
-                hints,
-            );
-        }
-        check_account(gelesen, &kunde, hints);
-        return Ok(Some(Fund { kunde, durch: "kunden_id", is_doubtful: false }));
+        return Ok(Some(sent(kunde, gelesen, hints)));
     }
     let mut several = None;
     for (merkmal, durch, value) in marks(gelesen) {
@@ -72,18 +72,7 @@ pub fn of(
         excluded.iter().for_each(|kunde| hint_excluded(kunde, sender, durch, hints));
         let mut found = likely(found, merkmal, sender);
         match (found.pop(), found.is_empty()) {
-            (Some(kunde), true) => {
-                check_account(gelesen, &kunde, hints);
-                let is_doubtful = is_weak(merkmal, &kunde, gelesen);
-                if is_doubtful {
-                    let message = format!(
-                        "{} ist nur wahrscheinlich der Absender: Es stimmt allein {durch}. Bitte prüfen und kunden_id senden.",
-                        kunde.name
-                    );
-                    hint_partner(HintCode::PartnerPruefen, message, hints);
-                }
-                return Ok(Some(Fund { kunde, durch, is_doubtful }));
-            }
+            (Some(kunde), true) => return Ok(Some(likeliest(kunde, (merkmal, durch), gelesen, hints))),
             (Some(_), false) => several = several.or(Some(durch)),
             (None, _) => {}
         }
@@ -98,6 +87,35 @@ pub fn of(
     };
     hint_partner(HintCode::PartnerUnbekannt, message, hints);
     Ok(None)
+}
+
+/// The partner that the request names.
+fn sent(kunde: Kunde, gelesen: &Gelesen, hints: &mut Hints) -> Fund {
+    if let Some(why) = contradiction(&kunde, &gelesen.verkaeufer) {
+        let message = format!("{} ist als Absender genannt, aber {why}.", kunde.name);
+        hint_partner(HintCode::PartnerPruefen, message, hints);
+    }
+    check_account(gelesen, &kunde, hints);
+    Fund { kunde, durch: "kunden_id", is_doubtful: false }
+}
+
+/// The only partner with a mark.
+fn likeliest(
+    kunde: Kunde,
+    (merkmal, durch): (Merkmal, &'static str),
+    gelesen: &Gelesen,
+    hints: &mut Hints,
+) -> Fund {
+    check_account(gelesen, &kunde, hints);
+    let is_doubtful = is_weak(merkmal, &kunde, gelesen);
+    if is_doubtful {
+        let message = format!(
+            "{} ist nur wahrscheinlich der Absender: Es stimmt allein {durch}. Bitte prüfen und kunden_id senden.",
+            kunde.name
+        );
+        hint_partner(HintCode::PartnerPruefen, message, hints);
+    }
+    Fund { kunde, durch, is_doubtful }
 }
 
 /// The marks of the sender, the strongest first.

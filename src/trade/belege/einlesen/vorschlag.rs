@@ -3,7 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::model::{Gefunden, GefundenerArtikel, GefundenerPartner, VorschlagSummen};
+use super::model::{Gefunden, GefundenerArtikel, VorschlagSummen};
 use super::partner::Fund;
 use super::{artikel, partner};
 use crate::master::{laender, steuersaetze};
@@ -65,15 +65,7 @@ impl Vorschlag {
             items.push(item);
             found.push(artikel);
         }
-        let gefunden = Gefunden {
-            partner: partner.map(|Fund { kunde, durch, .. }| GefundenerPartner {
-                id: kunde.id,
-                kundennr: kunde.kundennr,
-                name: kunde.name,
-                durch: durch.to_owned(),
-            }),
-            artikel: found,
-        };
+        let gefunden = Gefunden { partner: partner.map(Fund::shown), artikel: found };
         let printed = gedruckt(gelesen).filter(|printed| printed.0.len() <= STEUERGRUPPEN_MAX);
         let sums = VorschlagSummen::of_posten(posten, printed.as_ref())?;
         let steuergruppen =
