@@ -77,8 +77,6 @@ fn above(request: &PageRequest, sums: &Summen) -> Markup {
 pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     let schein = annahmescheine::found(&db.tx, request.uuid(0)?)?;
     let here = request.page_of("annahme", schein.id);
-    let named = |id| kontrakte::named(&db.tx, id, schein.kontrakt_position_id);
-    let kontrakt = schein.kontrakt_id.map(named).transpose()?.flatten();
     let links = [
         (schein.partner_id, "partner", "Zum Partner"),
         (schein.wiegung_id, "wiegungen", "Zur Wiegung"),
@@ -89,7 +87,7 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
         (schein.abrechnung_beleg_id, "belege", "Zur Gutschrift"),
     ];
     let body = html! {
-        (facts(&facts_of(&schein, kontrakt)))
+        (facts(&facts_of(db, &schein)?))
         (analyse::of_note(db, &schein)?)
         p.actions {
             a.button href=(format!("{here}/pdf")) { "Annahmeschein (PDF)" }
@@ -116,7 +114,9 @@ pub fn show(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {
     Ok(frame::page(request, &schein.belegnummer, body))
 }
 
-fn facts_of(schein: &Annahmeschein, kontrakt: Option<String>) -> Vec<(&'static str, String)> {
+fn facts_of(db: &Snapshot<'_>, schein: &Annahmeschein) -> Result<Vec<(&'static str, String)>> {
+    let named = |id| kontrakte::named(&db.tx, id, schein.kontrakt_position_id);
+    let kontrakt = schein.kontrakt_id.map(named).transpose()?.flatten();
     let of_scheme = schein.schema.as_ref().zip(schein.schema_version);
     let scheme = optional(of_scheme, |(nummer, version)| format!("{nummer}, Version {version}"));
     let unused = if schein.schema.is_some() { &["schwundfaktor", "sonstige_abzuege_kg"][..] } else { &[] };
@@ -131,7 +131,7 @@ fn facts_of(schein: &Annahmeschein, kontrakt: Option<String>) -> Vec<(&'static s
     let own_count = own.len();
     let mut facts = fields::facts_of(schein, &own.into_iter().chain(elsewhere).collect::<Vec<_>>());
     facts.insert(own_count, ("Kontrakt", kontrakt.unwrap_or_default()));
-    facts
+    Ok(facts)
 }
 
 pub fn show_cancel(request: &PageRequest, db: &Snapshot<'_>) -> Result<Reply> {

@@ -276,12 +276,7 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
             { (field(request, name, label, "text", "", "off")) }
             (field(request, "kontaktperson", "Ansprechpartner", "text", "", "off"))
         } (lines(request, "notizen", "Notizen", "")) }
-        @if let Some(numbers) = request.filled(LEFT_OUT) {
-            input type="hidden" name=(LEFT_OUT) value=(numbers);
-            p.hinweis { "Hier passen " (ROWS_MAX) " Positionen eines Partners. Nicht dabei: " (numbers) "." }
-        }
-        @if let Some(id) = request.filled("vorgaenger_beleg_id") {
-            input type="hidden" name="vorgaenger_beleg_id" value=(id); }
+        (origin(request))
         (sums(request, &filled))
         p { button.second type="submit" name="schritt" value=(TRY) { "Prüfen" }
             " rechnet und zeigt Hinweise, ohne zu speichern." }
@@ -290,6 +285,19 @@ fn inside(request: &PageRequest, db: &Snapshot<'_>, typ: BelegTyp, has_sheet: bo
             " zeigt es als Entwurf in einem neuen Fenster, ohne zu speichern."
         } }
     })
+}
+
+/// What the document was made from, and the documents in the address of which the form has no rows.
+fn origin(request: &PageRequest) -> Markup {
+    html! {
+        @if let Some(numbers) = request.filled(LEFT_OUT) {
+            input type="hidden" name=(LEFT_OUT) value=(numbers);
+            p.hinweis { "Hier passen " (ROWS_MAX) " Positionen eines Partners. Nicht dabei: " (numbers) "." }
+        }
+        @if let Some(id) = request.filled("vorgaenger_beleg_id") {
+            input type="hidden" name="vorgaenger_beleg_id" value=(id);
+        }
+    }
 }
 
 /// The rows that a script needs in full: those typed in since its last request, listed in `zeilen`, and the

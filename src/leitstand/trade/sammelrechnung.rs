@@ -74,19 +74,7 @@ pub fn address(request: &PageRequest, rechnung: BelegTyp, partner: Option<Uuid>)
 fn deliveries(request: &PageRequest, db: &Snapshot<'_>, partner: Uuid) -> Result<Markup> {
     let (rechnung, lieferung) = types(request);
     let kunde = kunden::find(&db.tx, partner)?.ok_or_else(|| Failure::not_found("Diesen Partner"))?;
-    let day = |name: &str| Day::parse_plain(request.param(name));
-    let auswahl = Auswahl {
-        typen: vec![lieferung.as_str()],
-        kunde: Some(partner),
-        offen: true,
-        von: day("von"),
-        bis: day("bis"),
-        sortierung: Some("beleg_datum"),
-        ..Auswahl::default()
-    };
-    let page = Page { limit: Some(DELIVERIES_MAX), offset: 0 };
-    let Records { rows, count } = belege::list::<Records<Beleg>>(&db.tx, &auswahl, page)?;
-    let rows = rows.into_iter().map(|beleg| Lieferung::of(db, beleg)).collect::<Result<Vec<_>>>()?;
+    let Records { rows, count } = oldest(request, db, lieferung, partner)?;
     let table = linked("Lieferungen ohne Rechnung", "Hier ist alles berechnet.", &rows, |row| {
         request.page_of("belege", row.beleg.id)
     });
@@ -112,6 +100,29 @@ fn deliveries(request: &PageRequest, db: &Snapshot<'_>, partner: Uuid) -> Result
             (ticked(request, rechnung, &table.render()))
         }
     })
+}
+
+/// The oldest deliveries of a partner of which something is left to invoice, within the days of the page.
+fn oldest(
+    request: &PageRequest,
+    db: &Snapshot<'_>,
+    lieferung: BelegTyp,
+    partner: Uuid,
+) -> Result<Records<Lieferung>> {
+    let day = |name: &str| Day::parse_plain(request.param(name));
+    let auswahl = Auswahl {
+        typen: vec![lieferung.as_str()],
+        kunde: Some(partner),
+        offen: true,
+        von: day("von"),
+        bis: day("bis"),
+        sortierung: Some("beleg_datum"),
+        ..Auswahl::default()
+    };
+    let page = Page { limit: Some(DELIVERIES_MAX), offset: 0 };
+    let Records { rows, count } = belege::list::<Records<Beleg>>(&db.tx, &auswahl, page)?;
+    let rows = rows.into_iter().map(|beleg| Lieferung::of(db, beleg)).collect::<Result<_>>()?;
+    Ok(Records { rows, count })
 }
 
 fn ticked(request: &PageRequest, rechnung: BelegTyp, table: &Markup) -> Markup {
@@ -141,15 +152,12 @@ fn tick(request: &PageRequest, row: &Lieferung) -> Markup {
 impl Lieferung {
     fn of(db: &Snapshot<'_>, beleg: Beleg) -> Result<Lieferung> {
         let beleg = belege::with_positions(&db.tx, beleg.id)?;
-        let is_left = |left: &str| !left.is_empty();
-        let left = beleg.positionen.iter().flatten().map(|position| match position.offen.flatten() {
-            Some(left) if !left.is_zero() => {
-                let menge = in_unit(amount(left), position.einheit.as_deref());
-                format!("{menge} {}", or_blank(&position.bezeichnung))
-            }
-            _ => String::new(),
+        let left = beleg.positionen.iter().flatten().filter_map(|position| {
+            let left = position.offen.flatten().filter(|left| !left.is_zero())?;
+            let menge = in_unit(amount(left), position.einheit.as_deref());
+            Some(format!("{menge} {}", or_blank(&position.bezeichnung)))
         });
-        let left: Vec<String> = left.filter(|left| is_left(left)).collect();
+        let left: Vec<String> = left.collect();
         let more = left.len().saturating_sub(GOODS_MAX);
         let goods = left.into_iter().take(GOODS_MAX).collect::<Vec<_>>().join(", ");
         let goods = if more > 0 { format!("{goods} und {more} weitere") } else { goods };

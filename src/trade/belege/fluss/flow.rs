@@ -80,6 +80,14 @@ pub fn flows(
     Ok((flows, more))
 }
 
+impl Neighbour {
+    fn of(tx: &Tx<'_>, id: Uuid) -> Result<Neighbour> {
+        let gone = || Failure::Broken(format!("the document {id} that is tied is gone"));
+        let beleg = find(tx, id)?.ok_or_else(gone)?;
+        Ok(Neighbour { ties: ties_of(tx, &beleg)?, beleg })
+    }
+}
+
 impl Step {
     fn of(tie: &Tie, own: &Beleg, own_menge: Quantity, conversion: Conversion) -> Result<Step> {
         Ok(Step {
@@ -106,12 +114,7 @@ impl Step {
     ) -> Result<Step> {
         let Neighbour { beleg, ties } = match neighbours.entry(self.beleg_id) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let gone = || Failure::Broken(format!("the document {} that is tied is gone", self.beleg_id));
-                let beleg = find(tx, self.beleg_id)?.ok_or_else(gone)?;
-                let ties = ties_of(tx, &beleg)?;
-                place.insert(Neighbour { beleg, ties })
-            }
+            Entry::Vacant(place) => place.insert(Neighbour::of(tx, self.beleg_id)?),
         };
         let goes_on = |beyond: &&Tie| {
             beyond.own_position == tie.position
