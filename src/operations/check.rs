@@ -111,6 +111,21 @@ fn count(connection: &Connection, sql: &str) -> Result<i64> {
 /// Holds where there is nothing to look at them with, too; the finding says so.
 const SEALS: &str = "die Siegel von Protokoll und Belegen halten, soweit sie zu prüfen sind";
 
+/// Names the first stored content that is not what its sha256 says.
+fn altered_content(tx: &Tx<'_>) -> Result<Option<String>> {
+    for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {
+        if let Some(subject) = altered(tx)? {
+            return Ok(Some(format!("der Inhalt von {subject} wurde geändert")));
+        }
+    }
+    for altered in [buchhaltung::altered_datei, kasse::altered_file] {
+        if let Some(name) = altered(tx)? {
+            return Ok(Some(format!("{name} wurde geändert")));
+        }
+    }
+    Ok(None)
+}
+
 /// Whether what was stored whole is what its sha256 says.
 fn contents(
     connection: &Connection,
@@ -120,19 +135,7 @@ fn contents(
     let files = "PDF, Anhänge, Dateien für DATEV und der Kassen und der Verlauf von Partnern sind, was ihr \
          sha256 nennt";
     began(files)?;
-    let altered = first(connection, clock, |tx| {
-        for altered in [belege::altered_pdf, anhaenge::altered_content, kunden::altered_content] {
-            if let Some(subject) = altered(tx)? {
-                return Ok(Some(format!("der Inhalt von {subject} wurde geändert")));
-            }
-        }
-        for altered in [buchhaltung::altered_datei, kasse::altered_file] {
-            if let Some(name) = altered(tx)? {
-                return Ok(Some(format!("{name} wurde geändert")));
-            }
-        }
-        Ok(None)
-    });
+    let altered = first(connection, clock, altered_content);
     let files = CheckLine::found(files, altered?);
     let erechnungen = "E-Rechnungen sind, was ihr sha256 nennt";
     began(erechnungen)?;

@@ -76,7 +76,7 @@ const NOT_FOR_AUDITORS: &[(&str, &str, &str)] = &[
 /// Columns of a partner that stay while records that the law keeps name him (D27).
 const KEPT_WITH_THE_NAME: &str = "angelegt_am anrede besteuerungen betriebsnummer debitor_konto e_rechnung geaendert_am \
     gutschrift_vereinbart_am id kaeuferreferenz kreditor_konto kunden_id kundennr nachname_firma name ort plz \
-    skonto_prozent skonto_tage staat status steuerart steuernummer strasse ust_id vb_id version vorname \
+    skonto_prozent skonto_tage staat status steuernummer strasse ust_id vb_id version vorname \
     zahlungsziel_tage";
 
 fn root() -> &'static Path {

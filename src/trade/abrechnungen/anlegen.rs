@@ -122,6 +122,13 @@ pub fn with_notes(tx: &Tx<'_>, abrechnung: Abrechnung) -> Result<AbrechnungMitPo
     Ok(AbrechnungMitPosten { abrechnung, annahmescheine })
 }
 
+/// Adds hints on days and advances that are doubtful.
+fn hint_doubts(tx: &Tx<'_>, new: &NewAbrechnung, berechnet: &Berechnet, hints: &mut Hints) -> Result<()> {
+    hint_late(tx, new, berechnet, hints);
+    hint_days(tx, new, berechnet, hints);
+    hint_advances(berechnet, hints)
+}
+
 fn add(
     tx: &WriteTx<'_>,
     new: &NewAbrechnung,
@@ -132,9 +139,7 @@ fn add(
     let mut lagerbewegungen = berechnet.deliver(tx, &mut hinweise)?;
     let Positionen { items, satz_tage, firsts } = items(&berechnet, &mut hinweise)?;
     summed(new, &berechnet, &items, &mut hinweise)?;
-    hint_late(tx, new, &berechnet, &mut hinweise);
-    hint_days(tx, new, &berechnet, &mut hinweise);
-    hint_advances(&berechnet, &mut hinweise)?;
+    hint_doubts(tx, new, &berechnet, &mut hinweise)?;
     let (art, id) = (berechnet.art, tx.new_id());
     let (anfrage, digest) = (asked(new, &berechnet)?, digest_of(new)?);
     let beleg = document(new, &berechnet, items);

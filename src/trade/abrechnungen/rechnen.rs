@@ -112,14 +112,8 @@ fn check_one_article(new: &NewAbrechnung, scheine: &[Annahmeschein]) -> Checked<
 
 /// What is paid for a weight beside the price of a contract.
 fn paid_beside(kg: Quantity, je_t: Price, ware: Money) -> AbrechnungsTeil {
-    AbrechnungsTeil {
-        kontrakt: None,
-        kontrakt_position_id: None,
-        kg,
-        grundpreis: je_t,
-        preis_je_t: je_t,
-        ware,
-    }
+    let (kontrakt, kontrakt_position_id) = (None, None);
+    AbrechnungsTeil { kontrakt, kontrakt_position_id, kg, grundpreis: je_t, preis_je_t: je_t, ware }
 }
 
 /// Computes a supplement, positive or negative, for settled receipts, at the tax of their day.
@@ -139,19 +133,12 @@ fn supplements(
         let teile = vec![paid_beside(netto_kg, zuschlag, betrag)];
         let (mwst_satz, steuer_kategorie) =
             belege::tax_of_delivery(tx, kunde, posten.artikel_id, tag, hints)?;
-        let settled = (posten.mwst_satz, posten.steuer_kategorie);
-        if settled != (mwst_satz, steuer_kategorie) {
+        if (posten.mwst_satz, posten.steuer_kategorie) != (mwst_satz, steuer_kategorie) {
             let what = format!("mit {} % abgerechnet", posten.mwst_satz);
             hint_changed(&schein, &what, mwst_satz, "Bitte erst die Endabrechnung korrigieren.", hints);
         }
-        let posten = AbrechnungsPosten {
-            teile,
-            betrag,
-            abschlaege: Money::ZERO,
-            mwst_satz,
-            steuer_kategorie,
-            ..posten
-        };
+        let abschlaege = Money::ZERO;
+        let posten = AbrechnungsPosten { teile, betrag, abschlaege, mwst_satz, steuer_kategorie, ..posten };
         Ok(Note {
             tag,
             schein,

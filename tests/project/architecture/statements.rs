@@ -25,6 +25,7 @@ const STATEMENTS: &[(&str, &str)] = &[
     ),
     ("trade/belege/lager/settle.rs", ALONE),
     ("trade/belege/lager/settled_price.rs", ALONE),
+    ("trade/abrechnungen/ware.rs", ALONE),
     ("trade/belege/create/lieferanten_nr.rs", "it is about two tables, and holds all that is said of them"),
     ("trade/belege/out/nachweis.rs", TABLE),
     (

@@ -173,8 +173,8 @@ impl Resolver<'_, '_> {
         wiegung: Option<&FertigeWiegung>,
         bezug: Option<&(Bezug, Meant)>,
     ) -> Result<Amounts> {
-        let conversion = |artikel: &Artikel| artikel.conversion_from(item.einheit.as_deref());
-        let conversion = artikel.map(conversion).transpose()?;
+        let einheit = item.einheit.as_deref();
+        let conversion = artikel.map(|artikel| artikel.conversion_from(einheit)).transpose()?;
         let left = match bezug.filter(|_| item.menge.is_none() && wiegung.is_none()) {
             Some((bezug, meant)) => Some(left_of(self.tx, bezug, meant, conversion)?),
             None => None,
@@ -182,11 +182,11 @@ impl Resolver<'_, '_> {
         let menge = self.menge(item, left, artikel, wiegung)?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
         if let Some(wiegung) = wiegung.filter(|_| takes_share(self.context, item)) {
-            self.anteile.take(wiegung, menge, item.einheit.as_deref())?;
+            self.anteile.take(wiegung, menge, einheit)?;
         }
         let stock = lager_menge.unwrap_or(menge);
-        let taken = bezug.map(|(bezug, meant)| Taken::of(self.tx, bezug, meant, stock, item));
-        let taken = taken.transpose()?.flatten();
+        let taken =
+            bezug.map(|(bezug, meant)| Taken::of(self.tx, bezug, meant, stock, item)).transpose()?.flatten();
         let Preis { ep_netto, rabatt_prozent, des_artikels: preis_des_artikels, fehlt: preis_fehlt } =
             self.preis(item, artikel, lager_menge, taken.as_ref())?;
         let rabatt_prozent = item.rabatt_prozent.unwrap_or(rabatt_prozent);
