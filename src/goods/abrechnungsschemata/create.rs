@@ -202,7 +202,8 @@ fn check_period(tx: &Tx<'_>, new: &Kopf, known: &SchemaVersion) -> Result<()> {
             day.german()
         );
         let advice = format!(
-            "Bitte ab dem {} beginnen oder erst {beleg} stornieren; einzelne Annahmescheine lassen sich auf ein anderes Schema              freigeben.",
+            "Bitte ab dem {} beginnen oder erst {beleg} stornieren; einzelne Annahmescheine lassen sich auf ein anderes Schema \
+             freigeben.",
             day.tomorrow().german()
         );
         return Err(Refusal::field(Code::SchemaZeitraum, "gueltig_von", (what, advice)).into());

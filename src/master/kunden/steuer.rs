@@ -103,12 +103,18 @@ pub fn hint_reaching_back(tx: &Tx<'_>, old: &Kunde, new: &Kunde, hints: &mut Hin
     Ok(())
 }
 
+/// What a Gutschrift shows, each amount with its rate, and what it would by the Besteuerungen of its partner.
+#[derive(Default)]
+struct Zeilen {
+    said: Vec<(Money, Percent)>,
+    due: Vec<(Money, Percent)>,
+}
+
 /// Returns the live final Gutschriften of a partner that show another tax than his Besteuerungen say, by number. Rates that
 /// somebody sent by hand stand.
 pub fn abweichende(tx: &Tx<'_>, kunde: &Kunde) -> Result<Vec<Abweichend>> {
     let saetze = steuersaetze::all(tx)?;
-    let mut found: BTreeMap<String, (Abweichend, Vec<(Money, Percent)>, Vec<(Money, Percent)>)> =
-        BTreeMap::new();
+    let mut found: BTreeMap<String, (Abweichend, Zeilen)> = BTreeMap::new();
     for zeile in sql::gutschrift_positionen(tx, kunde.id)? {
         let satz = match kunde.besteuerungen.on(zeile.satz_datum) {
             Some(Steuerart::Kleinunternehmer) => Percent::ZERO,
@@ -122,18 +128,18 @@ pub fn abweichende(tx: &Tx<'_>, kunde: &Kunde) -> Result<Vec<Abweichend>> {
         let of_beleg = || {
             let (beleg_id, beleg_nummer) = (zeile.beleg_id, zeile.beleg_nummer.clone());
             let annahmeschein_id = zeile.annahmeschein_id;
-            (
-                Abweichend { beleg_id, beleg_nummer, annahmeschein_id, differenz: Money::ZERO },
-                Vec::new(),
-                Vec::new(),
-            )
+            let differenz = Money::ZERO;
+            (Abweichend { beleg_id, beleg_nummer, annahmeschein_id, differenz }, Zeilen::default())
         };
-        let (_, said, due) = found.entry(zeile.beleg_nummer.clone()).or_insert_with(of_beleg);
-        said.push((zeile.gesamtpreis, zeile.mwst_satz));
-        due.push((zeile.gesamtpreis, satz));
+        let (_, zeilen) = found.entry(zeile.beleg_nummer.clone()).or_insert_with(of_beleg);
+        zeilen.said.push((zeile.gesamtpreis, zeile.mwst_satz));
+        zeilen.due.push((zeile.gesamtpreis, satz));
     }
     let mut abweichende = Vec::new();
-    for (beleg, said, due) in found.into_values().filter(|(_, said, due)| said != due) {
+    for (beleg, Zeilen { said, due }) in found.into_values() {
+        if said == due {
+            continue;
+        }
         let differenz = Summen::of(due)?.mwst.minus(Summen::of(said)?.mwst)?;
         abweichende.push(Abweichend { differenz, ..beleg });
     }

@@ -190,14 +190,13 @@ fn a_company_that_ceases_to_be_a_kleinunternehmer_taxes_goods_by_their_day() {
     mill.finalise(&first.id());
     server.set_clock("2027-01-05T10:00:00Z");
     // Without the day it would hold for the year before, too.
-    let connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
+    let mut connection = partnerd::platform::db::file::connection::open_writer(&server.database).unwrap();
     let now = partnerd::rules::day::Instant::from_millis(1_799_143_200_000);
-    let set = |changes: &[(&str, &str)]| {
-        partnerd::master::tenants::set(&connection, mill.client.tenant, changes, now)
-    };
-    assert!(set(&[("kleinunternehmer", "false")]).is_err());
-    set(&[("kleinunternehmer", "true")]).unwrap();
-    set(&[("kleinunternehmer", "false"), ("kleinunternehmer_ab", "01.01.2027")]).unwrap();
+    let change = connection.transaction().unwrap();
+    let without_day = [("kleinunternehmer", "false")];
+    assert!(partnerd::master::tenants::set(&change, mill.client.tenant, &without_day, now).is_err());
+    change.rollback().unwrap();
+    server.set(&mill.client, &[("kleinunternehmer", "false"), ("kleinunternehmer_ab", "01.01.2027")]);
     // December's goods, billed in January, are free of tax; January's are not.
     let bills = item(json!({"bezug_beleg_id": delivered.id()}));
     let billed = mill.post("RE", json!([bills, item(json!({"lager_buchen": false}))]));

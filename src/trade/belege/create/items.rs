@@ -175,10 +175,8 @@ impl Resolver<'_, '_> {
     ) -> Result<Amounts> {
         let einheit = item.einheit.as_deref();
         let conversion = artikel.map(|artikel| artikel.conversion_from(einheit)).transpose()?;
-        let left = match bezug.filter(|_| item.menge.is_none() && wiegung.is_none()) {
-            Some((bezug, meant)) => Some(left_of(self.tx, bezug, meant, conversion)?),
-            None => None,
-        };
+        let left = bezug.filter(|_| item.menge.is_none() && wiegung.is_none());
+        let left = left.map(|(bezug, meant)| left_of(self.tx, bezug, meant, conversion)).transpose()?;
         let menge = self.menge(item, left, artikel, wiegung)?;
         let lager_menge = conversion.map(|conversion| conversion.quantity(menge)).transpose()?;
         if let Some(wiegung) = wiegung.filter(|_| takes_share(self.context, item)) {

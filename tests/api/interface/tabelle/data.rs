@@ -293,7 +293,10 @@ impl Company<'_> {
         self.put("/wiegungen/<WS3>/zweitwiegung", "{'gewicht_zweit_kg':10000}");
         // Wheat has a scheme, but nothing was measured.
         for (number, more) in [
-            ("AS1", "'2031-07-01','kundennummer':'L-1','artikelnr':'R','kontrakt_id':'<V-1>'"),
+            (
+                "AS1",
+                "'2031-07-01','kundennummer':'L-1','artikelnr':'R','kontrakt_id':'<V-1>','fremde_charge_nr':'F-0'",
+            ),
             ("AS2", "'2031-07-02','kundennummer':'L-2','artikelnr':'R'"),
             ("AS3", "'2031-07-03','kundennummer':'L-1','artikelnr':'W-10'"),
         ] {

@@ -40,6 +40,8 @@ const ORGANIC: &str = "{'kundennummer':'L-2','artikelnr':'W-9','anliefermenge_kg
 const ADVANCE: &str =
     "{'art':'abschlag','annahmeschein_ids':['<AS1>'],'preis_je_t':200,'abschlag':{'preis_je_t':10}}";
 
+const END: &str = "{'art':'end','annahmeschein_ids':['<AS1>'],'preis_je_t':200,'negativ_zulassen':true}";
+
 pub const TABLES: &[Write] = &[
     Write {
         route: "POST /abrechnungsschemata",
@@ -173,13 +175,28 @@ pub const TABLES: &[Write] = &[
             ("erntejahr", "2032", "2032"),
             ("gueltig_von", "'2031-07-01'", "'2031-07-01'"),
             ("gueltig_von", "'2031-06-30'", "400 SCHEMA_UEBERSCHNEIDET"),
-            ("gueltig_bis", "'2031-09-01'", "'2031-09-01'"),
+            ("gueltig_bis", "'2031-09-01'", "400 SCHEMA_ZEITRAUM"),
             ("bestand", "'brutto'", "'brutto'"),
             ("preis_stellen", "3", "3"),
             ("mittelung", "'partie'", "'partie'"),
             ("bio", "true", "true"),
             ("grenzen", "[]", "[]"),
             ("schritte", "[]", "[]"),
+        ],
+    },
+    Write {
+        route: "POST /abrechnungsschemata/{id}/versionen",
+        before: Some((
+            "/abrechnungsschemata",
+            "{'nummer':'N-<fresh>','bezeichnung':'Neu','artikel':['W-10'],'gueltig_von':'2031-07-01',\
+             'gueltig_bis':'2031-08-31','schritte':[]}",
+        )),
+        path: "/abrechnungsschemata/<before>/versionen",
+        body: "{'bezeichnung':'Neu','artikel':['W-10'],'gueltig_von':'2031-08-01','schritte':[]}",
+        shown: "/abrechnungsschemata/<new>",
+        rows: &[
+            ("gueltig_bis", "'2031-09-01'", "'2031-09-01'"),
+            ("gueltig_bis", "'2031-08-30'", "400 SCHEMA_ZEITRAUM"),
         ],
     },
     Write {
@@ -327,7 +344,7 @@ pub const TABLES: &[Write] = &[
             ("preis_je_t", "'210'", "summe_netto='210.00'"),
             ("rest_preis_je_t", "150", "summe_netto='200.00'"),
             ("negativ_zulassen", "true", "summe_netto='200.00'"),
-            ("beleg_datum", "'2031-07-09'", "400 DATUM_UNGUELTIG"),
+            ("beleg_datum", "'2031-07-09'", "summe_netto='200.00'"),
             ("abschliessen", "true", "summe_netto='200.00'"),
             ("external_ref", "'Ernte 2'", "summe_netto='200.00'"),
             ("zahlungsziel_tage", "90", "hinweise.1.code='ZAHLUNGSFRIST_60_TAGE'"),
@@ -367,8 +384,18 @@ pub const TABLES: &[Write] = &[
             ("-", "", "korrektur_von='<before>'"),
             ("-", "", "summe_netto='10.00'"),
             ("grund", "'Zahlendreher'", "art='abschlag'"),
+            ("negativ_zulassen", "true", "art='abschlag'"),
+            ("rest_preis_je_t", "150", "400 FELD_WIDERSPRUCH"),
             ("grund", "-", "400 FELD_FEHLT"),
         ],
+    },
+    Write {
+        route: "POST /abrechnungen/{id}/korrektur",
+        before: Some(("/abrechnungen", END)),
+        path: "/abrechnungen/<before>/korrektur",
+        body: "{'grund':'neue Analyse'}",
+        shown: "/abrechnungen/<new>",
+        rows: &[("rest_preis_je_t", "150", "art='end'")],
     },
     Write {
         route: "POST /abrechnungen/{id}/korrektur",

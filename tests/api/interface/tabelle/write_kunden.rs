@@ -73,11 +73,32 @@ pub const TABLES: &[Write] = &[
             ("partner_typen", "['spediteur']", "400 WERT_UNGUELTIG"),
             ("notizen", "'*4000'", "'*4000'"),
             ("steuerart", "'pauschal_24'", "'pauschal_24'"),
+            ("steuerart_ab", "'2026-01-01'", "400 FELD_FEHLT"),
             ("skonto_tage", "10", "10"),
             ("skonto_prozent", "2", "'2.00'"),
             ("status", "'gesperrt'", "'gesperrt'"),
             // Only an import sets it; here it is reported as ignored.
             ("kunden_id", "9999", "nachname_firma='Neu GmbH'"),
+        ],
+    },
+    Write {
+        route: "POST /kunden",
+        before: None,
+        path: "/kunden",
+        body: "{'nachname_firma':'Neu GmbH','steuerart':'regel'}",
+        shown: "/kunden/<new>",
+        // The first one holds for all days.
+        rows: &[("steuerart_ab", "'2031-01-01'", "besteuerungen=[{'ab':null,'steuerart':'regel'}]")],
+    },
+    Write {
+        route: "PUT /kunden/{id}",
+        before: Some(("/kunden", "{'nachname_firma':'Alt','steuerart':'regel'}")),
+        path: "/kunden/<before>",
+        body: "{'steuerart':'pauschal_24'}",
+        shown: "/kunden/<before>",
+        rows: &[
+            ("steuerart_ab", "'2031-01-01'", "steuerart='pauschal_24'"),
+            ("steuerart_ab", "'2041-01-01'", "steuerart='regel'"),
         ],
     },
     Write {

@@ -111,7 +111,7 @@ fn a_storno_and_a_later_scheme_leave_the_rows_as_they_were_printed() {
     let made = hof.settle("end", &[&note], json!({}));
     let before = sheet(&hof, &made.body["beleg_id"]);
     let id = hof.mill.client.get(super::SCHEMES).is(200)["data"][0]["id"].as_str().unwrap().to_owned();
-    let other = super::wheat(json!({"schritte": [], "gueltig_von": "2026-07-01"}));
+    let other = super::wheat(json!({"schritte": [], "gueltig_von": "2026-07-21"}));
     hof.post(&format!("{}/{id}/versionen", super::SCHEMES), other).is(201);
     assert_eq!(sheet(&hof, &made.body["beleg_id"]), before);
     let cancelled = hof.storno(&made);
