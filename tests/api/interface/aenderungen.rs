@@ -170,8 +170,11 @@ fn every_writing_route_leaves_its_row() {
     ];
     let mut seen = 0;
     // Data for the tax adviser or the auditor is no record that partners follow.
-    let followed =
-        |pattern: &str| !["/api/v1/datev/", "/api/v1/z3"].iter().any(|begin| pattern.starts_with(begin));
+    // A preview is undone.
+    let followed = |pattern: &str| {
+        !["/api/v1/datev/", "/api/v1/z3"].iter().any(|begin| pattern.starts_with(begin))
+            && !pattern.ends_with("/vorschau")
+    };
     for route in routes::all().filter(|route| matches!(route.run, Run::Write(_)) && followed(route.pattern)) {
         let name = route.name();
         let place = route.pattern.split('/').nth(3).unwrap();

@@ -101,7 +101,7 @@ fn what_a_report_lacks_is_said_in_its_place() {
     let shown = bert.get(&format!("{}?zeitraum=2026-10", page(&mill)));
     // A missing VAT id refuses only the recapitulative statement.
     let way = format!(
-        "suche?suche={}\">{number}</a>: Trans Polska hat keine USt-IdNr.",
+        "suche?suche={}\">{number}</a>: Trans Polska hat keine gültig aufgebaute USt-IdNr.",
         number.replace('-', "%2D")
     );
     shows(

@@ -81,7 +81,7 @@ fn writes(mill: &Mill<'_>, charge: &str) -> Vec<Write> {
             "POST",
             "/api/v1/belege/einlesen",
             none.clone(),
-            json!({"datei_base64": base64(INVOICE), "anlegen": true}),
+            json!({"datei_base64": base64(INVOICE), "kunden_id": hof, "anlegen": true}),
         ),
         (
             "POST",

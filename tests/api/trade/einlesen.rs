@@ -451,21 +451,15 @@ fn samples_become_documents_that_can_be_finalised() {
     let supplier = json!({"nachname_firma": "Lieferant GmbH", "ust_id": "DE123456789"});
     mill.post("/api/v1/kunden", supplier).id();
     mill.post("/api/v1/kunden", json!({"nachname_firma": "LE FOURNISSEUR", "ust_id": "FR11123456782"})).id();
-    for (name, brutto) in [("facturx-basic.pdf", "104.90")] {
-        let file = std::fs::read(folder.join(name)).unwrap();
-        let answer = create(&mill, &file, None);
-        let beleg = answer.is(201);
-        assert_eq!(beleg["summe_brutto"], brutto, "{name}");
-        assert_eq!(answer.body["summen"]["rechnung"]["summe_brutto"], brutto, "{name}");
-        let path = format!("/api/v1/belege/{}", beleg["id"].as_str().unwrap());
-        mill.post(&format!("{path}/abschliessen"), json!({})).is(200);
-        let original = mill.get(&format!("{path}/dokumente/{}", beleg["dokument_id"].as_str().unwrap()));
-        assert_eq!(
-            STANDARD.decode(original.is(200)["inhalt_base64"].as_str().unwrap()).unwrap(),
-            file,
-            "{name}"
-        );
-    }
+    let file = std::fs::read(folder.join("facturx-basic.pdf")).unwrap();
+    let answer = create(&mill, &file, None);
+    let beleg = answer.is(201);
+    assert_eq!(beleg["summe_brutto"], "104.90");
+    assert_eq!(answer.body["summen"]["rechnung"]["summe_brutto"], "104.90");
+    let path = format!("/api/v1/belege/{}", beleg["id"].as_str().unwrap());
+    mill.post(&format!("{path}/abschliessen"), json!({})).is(200);
+    let original = mill.get(&format!("{path}/dokumente/{}", beleg["dokument_id"].as_str().unwrap()));
+    assert_eq!(STANDARD.decode(original.is(200)["inhalt_base64"].as_str().unwrap()).unwrap(), file);
     // The sample of ZUGFeRD 1 says that it is a test.
     for name in ["ohne.pdf", "zugferd1.pdf"] {
         let file = std::fs::read(folder.join(name)).unwrap();

@@ -387,12 +387,14 @@ fn at_the_end_of_the_day_a_doubtful_gutschrift_or_invoice_stays_open() {
     let mut server = Server::start();
     let mill = server.company_with("Mühle", COMPLETE);
     let complete = json!({"partner_typen": ["lieferant"], "strasse": "Weg 1", "plz": "86650", "ort": "Wemding",
-        "staat": "DE", "steuernummer": "102/123/45678", "iban": "DE02500105170137075030", "email": "h@example.org"});
+        "staat": "DE", "steuerart": "regel", "steuernummer": "102/123/45678", "iban": "DE02500105170137075030", "email": "h@example.org"});
     let agreed =
         |date: Value| and(complete.clone(), json!({"name": "Hof", "gutschrift_vereinbart_am": date}));
     let partner = |body: Value| mill.post("/api/v1/kunden", body).id();
     let (good, silent) = (partner(agreed(json!("2026-01-01"))), partner(agreed(Value::Null)));
-    let nameless = partner(json!({"name": "Gut", "gutschrift_vereinbart_am": "2026-01-01"}));
+    let unknown = partner(and(agreed(json!("2026-01-01")), json!({"steuerart": null})));
+    let nameless =
+        partner(json!({"name": "Gut", "steuerart": "regel", "gutschrift_vereinbart_am": "2026-01-01"}));
     let post = |partner: &str, gutschrift: bool, satz: f64| {
         let item =
             json!({"bezeichnung": "Weizen", "einheit": "t", "menge": 1, "ep_netto": 100, "mwst_satz": satz});
@@ -413,6 +415,7 @@ fn at_the_end_of_the_day_a_doubtful_gutschrift_or_invoice_stays_open() {
         (post(&good, true, 7.8), "offen"),
         (post(&silent, true, 7.0), "offen"),
         (post(&nameless, true, 7.0), "offen"),
+        (post(&unknown, true, 7.0), "offen"),
     ];
     server.restart_at("2026-07-11T10:00:00Z");
     let mill = server.client(mill.tenant, mill.key.clone());
@@ -427,7 +430,8 @@ fn a_gutschrift_that_gets_no_e_invoice_becomes_final_whatever_one_would_lack() {
     let off = [COMPLETE, &[("e_rechnung", "aus")]].concat();
     let hof = |more: Value| {
         and(
-            json!({"name": "Hof", "partner_typen": ["lieferant"], "gutschrift_vereinbart_am": "2026-01-01"}),
+            json!({"name": "Hof", "partner_typen": ["lieferant"], "gutschrift_vereinbart_am": "2026-01-01",
+                "steuerart": "regel"}),
             more,
         )
     };

@@ -365,7 +365,10 @@ fn a_report_needs_no_accounts_but_the_vat_ids_of_what_went_into_the_eu() {
     let printed = server.cli(&arguments);
     assert_eq!(printed.status.code(), Some(1));
     let said = String::from_utf8(printed.stderr).unwrap();
-    assert!(said.contains("Mühle Graz hat keine USt-IdNr.") && said.contains("UST_ID_FEHLT"), "{said}");
+    assert!(
+        said.contains("Mühle Graz hat keine gültig aufgebaute USt-IdNr.") && said.contains("UST_ID_FEHLT"),
+        "{said}"
+    );
     // It is outside the period.
     bericht(&mill, "zm", "2026-10-01", "2026-10-26").is(200);
 
