@@ -2064,6 +2064,7 @@ create table bu_schluessel (
   bis       text,                              -- last day; null: until further notice
   kurz      text,                              -- one or two digits
   lang      text,                              -- three or four digits
+  bezeichnung text,
   primary key (tenant_id, art, seite, satz, von),
   check (kurz is not null or lang is not null)
 ) strict, without rowid;

@@ -26,11 +26,11 @@ pub fn fill(folder: &Path, customers: u64, documents: u64) {
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1),
                p(q) as (values (0), (1), (2), (3), (4))
              insert into beleg_position (tenant_id, id, beleg_id, position, artikel_id, bezeichnung, menge, einheit,
-               ep_netto, preis_fehlt, rabatt_prozent, mwst_satz, satz_gesendet, steuer_kategorie, gesamtpreis, \
+               ep_netto, preis_fehlt, rabatt_prozent, mwst_satz, satz_gesendet, satz_datum, steuer_kategorie, gesamtpreis, \
                charge_gesendet, lager_buchen,
                lager_menge)
              select 1, {position_id}, {beleg_id}, q + 1, a.id, 'Sack', {menge} * 1000000, 'Stk',
-               1250000, 0, 0, 19000000, 0, 'S', {menge} * 125, 0, i % 4 >= 2, {menge} * 1000000
+               1250000, 0, 0, 19000000, 0, date({am} / 1000, 'unixepoch'), 'S', {menge} * 125, 0, i % 4 >= 2, {menge} * 1000000
              from n cross join p cross join artikel_nr a on a.nr = (i / 4 * 7 + q * 13) % 100;
 
              with recursive n(i) as (select 0 union all select i + 1 from n where i < {documents} - 1),

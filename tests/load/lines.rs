@@ -135,10 +135,10 @@ pub fn fill(folder: &Path, history: History) {
                n cross join p)
              insert into beleg_position (tenant_id, id, beleg_id, position, artikel_id, bezeichnung, menge, \
              einheit, ep_netto, preis_fehlt,
-               rabatt_prozent, mwst_satz, satz_gesendet, steuer_kategorie, gesamtpreis, charge_id, charge_gesendet,
+               rabatt_prozent, mwst_satz, satz_gesendet, satz_datum, steuer_kategorie, gesamtpreis, charge_id, charge_gesendet,
                lager_buchen, lager_menge)
              select 1, unhex(printf('%012x70009000%012x', {BEGIN} + i, i * 5 + q)), {beleg}, q + 1, {artikel}, 'Sack',
-               3000000, 'Stk', 1250000, 0, 0, 19000000, 0, 'S', 375, iif({batches} > 0, {batch}, null),
+               3000000, 'Stk', 1250000, 0, 0, 19000000, 0, '2024-01-01', 'S', 375, iif({batches} > 0, {batch}, null),
                {batches} > 0 and i % 3 <> 1, 1, 3000000
              from l;
 

@@ -55,6 +55,7 @@ pub fn schluessel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<U
         bis: zeile.bis,
         kurz: zeile.kurz,
         lang: zeile.lang,
+        bezeichnung: zeile.bezeichnung,
     };
     refuse_if(new.bis.is_some_and(|bis| bis < new.von), Code::FeldWiderspruch, "bis", "bis liegt vor von.")?;
     let message = "Es fehlt der Schlüssel. Bitte kurz, lang oder beide angeben.";

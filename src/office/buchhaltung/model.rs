@@ -65,6 +65,7 @@ eingabe! {
         bis: Day,
         kurz: Text,
         lang: Text,
+        bezeichnung: Text,
     }
     nur_lesen: []
 }

@@ -48,6 +48,7 @@ columns! {
         bis = mutable,
         kurz = mutable,
         lang = mutable,
+        bezeichnung = mutable,
     }
 }
 

@@ -33,6 +33,7 @@ pub struct BuSchluessel {
     pub kurz: Option<String>,
     /// The form of three or four digits.
     pub lang: Option<String>,
+    pub bezeichnung: Option<String>,
 }
 
 impl BuSchluessel {

@@ -97,7 +97,7 @@ fn a_template_as_it_stands_stores_nothing_and_says_so() {
 fn the_example_of_a_template_is_a_record_once_it_is_filled_in_the_same_in_both_forms() {
     let company = Company::new();
     let kinds: Vec<&str> = imports::all().map(|kind| kind.kind).collect();
-    assert_eq!(kinds.len(), 18);
+    assert_eq!(kinds.len(), 19);
     for kind in kinds {
         let text = std::fs::read_to_string(company.template(kind, "csv")).unwrap();
         let path = company.folder.path().join("filled.csv");
