@@ -188,13 +188,9 @@ fn every_form_of_file_says_the_same() {
         // For a table the output names the decimal separator, and otherwise only how to undo the import.
         let said = imported.said();
         let lines: Vec<&str> = said.lines().map(|line| line.split(": ").next().unwrap()).collect();
-        let back = "Zurücknehmen lässt es sich mit";
-        let told = match name {
-            _ if name.contains("JSON") => vec![back],
-            "Windows-1252" => vec!["Kodierung", "Dezimalen trennt", back],
-            _ => vec!["Dezimalen trennt", back],
-        };
-        assert_eq!(lines, told, "{name}: {said}");
+        let told = ["Kodierung", "Dezimalen trennt", "Zurücknehmen lässt es sich mit"];
+        let left_out = if name.contains("JSON") { 2 } else { usize::from(name != "Windows-1252") };
+        assert_eq!(lines, told[left_out..], "{name}: {said}");
         let rows = rows(&mill, "/api/v1/artikel");
         if first.is_empty() {
             first.clone_from(&rows);
