@@ -62,6 +62,8 @@ fn only_a_vat_id_of_the_right_form_makes_a_sale_free_of_tax() {
     let mill = server.company("Mühle");
     server.set(&mill, &[("steuer_ausland_automatik", "true")]);
     server.import(&mill, "artikel", "artikelnummer;bezeichnung;mwst_satz\nM;Mehl;7\n");
+    let german = mill.post("/api/v1/kunden", json!({"name": "Hof", "staat": "DE"}));
+    let german_nr = &german.is(201)["kundennr"];
     let (check, free, export) = ("STEUER_AUSLAND_PRUEFEN", "IG_LIEFERUNG", "AUSFUHR");
     let table = [
         ("FR", "fr 12 345678901", false, free),
@@ -91,11 +93,19 @@ fn only_a_vat_id_of_the_right_form_makes_a_sale_free_of_tax() {
         }
         assert_eq!(again.hint_codes(), [""; 0], "{staat} {ust_id}");
         let item = json!([{"artikelnr": "M", "menge": 1, "ep_netto": 10}]);
-        let invoice = json!({"beleg_typ": "RE", "kundennummer": partner.body["kundennr"], "items": item});
+        let invoice =
+            json!({"beleg_typ": "RE", "kundennummer": partner.body["kundennr"], "items": item.clone()});
         let made = mill.post("/api/v1/belege", invoice);
         assert!(made.hint_codes().contains(&expected.to_owned()), "{staat} {ust_id}: {}", made.body);
         let rate = if expected == check { "0.70" } else { "0.00" };
         assert_eq!(made.is(201)["summe_mwst"], rate, "{staat} {ust_id}: {}", made.body);
+        // The doubt is the same where an invoice gets this partner later.
+        let german = json!({"beleg_typ": "RE", "kundennummer": german_nr, "items": item});
+        let german = mill.post("/api/v1/belege", german).id();
+        let kunde = json!({"kundennummer": partner.body["kundennr"]});
+        let changed = mill.put(&format!("/api/v1/belege/{german}"), kunde);
+        let says = changed.hint_codes().contains(&check.to_owned());
+        assert_eq!(says, expected == check, "{staat} {ust_id}: {changed:?}");
     }
 }
 

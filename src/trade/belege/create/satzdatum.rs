@@ -117,7 +117,8 @@ pub fn hint_guessed(lieferungen: &[Lieferung], hints: &mut Hints) {
     }
 }
 
-/// Adds a hint for positions that a change leaves as they are but that would get other rates now.
+/// Adds a hint for positions that a change leaves as they are but that would get other rates now, or whose rate is in
+/// doubt for a partner abroad.
 pub fn hint_kept_rates(
     tx: &Tx<'_>,
     beleg: &Beleg,
@@ -146,6 +147,9 @@ pub fn hint_kept_rates(
                 Neuberechnen bitte items mitsenden.";
             hints.add(HintCode::SaetzeUnveraendert, message);
             return Ok(());
+        }
+        if let Some(doubt) = unsaid.iter().find(|hint| hint.code == HintCode::SteuerAuslandPruefen) {
+            hints.add(doubt.code, doubt.message.as_str());
         }
     }
     Ok(())
