@@ -33,14 +33,11 @@ impl Besteuerungen {
         Besteuerungen(if is_unknown { Vec::new() } else { all })
     }
 
-    pub fn is_unknown(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether no Besteuerung was ever known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -133,6 +130,6 @@ mod tests {
         );
         assert_eq!(words(&all.instead(day(2027), P)), "pauschal_24");
         assert_eq!(words(&all.instead(day(2025), None)), "nicht bekannt; regel ab 01.01.2026");
-        assert!(Besteuerungen::always(P).instead(day(2025), None).is_unknown());
+        assert!(Besteuerungen::always(P).instead(day(2025), None).is_empty());
     }
 }

@@ -52,7 +52,7 @@ fn form_fields(request: &PageRequest, kunde: Option<&Kunde>) -> Markup {
         // A change holds from a day on; the first Besteuerung for all days.
         "steuerart" => html! {
             (fields::input(request, field, shown))
-            @if kunde.is_some_and(|kunde| !kunde.besteuerungen.is_unknown()) {
+            @if kunde.is_some_and(|kunde| !kunde.besteuerungen.is_empty()) {
                 (typed_day(request, AB, "Geänderte Besteuerung gilt ab", "date", "", "off"))
             }
         },

@@ -39,7 +39,7 @@ pub fn changed(
         return Ok(known.clone());
     }
     let steuerart = steuerart.get().copied();
-    if known.is_unknown() {
+    if known.is_empty() {
         if ab.is_some() {
             let message =
                 "Die erste Besteuerung eines Partners gilt für alle Tage; steuerart_ab wurde nicht beachtet.";

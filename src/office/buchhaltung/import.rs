@@ -7,7 +7,7 @@ use crate::platform::failure::Result;
 use crate::platform::http::json::Json;
 use crate::platform::http::wire::{At, FromJson};
 use crate::platform::import::Upserted;
-use crate::rules::datev::{BuSchluessel, Funktion, Funktionsart, Rahmen};
+use crate::rules::datev::{BuSchluessel, Funktion, Funktionsart, Rahmen, is_bu};
 use crate::rules::error::{Code, refuse_if, required};
 
 /// Stores an account; its key is case, rate and group.
@@ -60,11 +60,11 @@ pub fn schluessel(tx: &WriteTx<'_>, row: &Json<'_>, at: &mut At<'_>) -> Result<U
     refuse_if(new.bis.is_some_and(|bis| bis < new.von), Code::FeldWiderspruch, "bis", "bis liegt vor von.")?;
     let message = "Es fehlt der Schlüssel. Bitte kurz, lang oder beide angeben.";
     refuse_if(new.kurz.is_none() && new.lang.is_none(), Code::FeldFehlt, "kurz", message)?;
-    let is_key = |bu: &&String| (1..=4).contains(&bu.len()) && bu.bytes().all(|b| b.is_ascii_digit());
-    for (feld, bu) in [("kurz", &new.kurz), ("lang", &new.lang)] {
-        let is_wrong = bu.as_ref().is_some_and(|bu| !is_key(&bu));
-        refuse_if(is_wrong, Code::KontoUngueltig, feld, "Ein BU-Schlüssel hat 1 bis 4 Ziffern.")?;
+    let message = "Ein BU-Schlüssel hat kurz 1 oder 2 Ziffern, lang 3 oder 4. Bitte den Schlüssel prüfen.";
+    for (feld, bu, digits) in [("kurz", &new.kurz, 1..=2), ("lang", &new.lang, 3..=4)] {
+        let is_wrong = bu.as_ref().is_some_and(|bu| !is_bu(bu, digits));
+        refuse_if(is_wrong, Code::KontoUngueltig, feld, message)?;
     }
-    let old = sql::schluessel(tx)?.into_iter().find(|old| old.key() == new.key());
+    let old = sql::find_schluessel(tx, &new)?;
     Upserted::by(old.as_ref(), &new, || sql::store_schluessel(tx, &new))
 }

@@ -58,6 +58,16 @@ pub fn schluessel(tx: &Tx<'_>) -> Result<Vec<BuSchluessel>> {
     tx.all(&statement, &[], BuSchluessel::read)
 }
 
+pub fn find_schluessel(tx: &Tx<'_>, new: &BuSchluessel) -> Result<Option<BuSchluessel>> {
+    let statement = format!(
+        "select {} from bu_schluessel s where s.tenant_id = :tenant and s.art = :art and s.seite = :seite
+           and s.satz = :satz and s.von = :von",
+        BuSchluessel::COLUMNS
+    );
+    let key = named_params! {":art": new.art, ":seite": new.seite, ":satz": new.satz, ":von": new.von};
+    tx.optional(&statement, key, BuSchluessel::read)
+}
+
 pub fn store_schluessel(tx: &WriteTx<'_>, new: &BuSchluessel) -> Result<()> {
     tx.upsert("bu_schluessel", &["art", "seite", "satz", "von"], &new.values(Part::All))
 }

@@ -1,5 +1,7 @@
 //! Tax keys (BU-Schlüssel): which tax DATEV computes where a line names one (D31).
 
+use std::ops::RangeInclusive;
+
 use super::fall::{Fall, rate};
 use crate::choice;
 use crate::rules::day::Day;
@@ -20,6 +22,11 @@ choice! {
     }
 }
 
+/// Whether a text is a tax key of so many digits.
+pub fn is_bu(text: &str, digits: RangeInclusive<usize>) -> bool {
+    digits.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// What a tax key means in a period.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuSchluessel {
@@ -37,10 +44,6 @@ pub struct BuSchluessel {
 }
 
 impl BuSchluessel {
-    pub fn key(&self) -> (BuArt, Seite, Percent, Day) {
-        (self.art, self.seite, self.satz, self.von)
-    }
-
     pub fn is_named(&self, bu: &str) -> bool {
         [&self.kurz, &self.lang].into_iter().flatten().any(|form| form == bu)
     }

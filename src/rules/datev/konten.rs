@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::bu::BuSchluessel;
+use super::bu::{BuSchluessel, is_bu};
 use super::fall::{Fall, rate};
 use crate::choice;
 use crate::rules::day::Day;
@@ -124,9 +124,13 @@ impl Kontenplan {
             "Das Konto {nummer} hat mehr als {laenge} Stellen (datev_sachkontenlaenge). Bitte das Konto prüfen."
         );
         refuse_if(nummer <= 0 || nummer >= 10_i64.pow(laenge), Code::KontoUngueltig, "konto", message)?;
-        let is_key = |bu: &String| (1..=4).contains(&bu.len()) && bu.bytes().all(|b| b.is_ascii_digit());
         let message = "Ein BU-Schlüssel hat 1 bis 4 Ziffern.";
-        refuse_if(konto.bu.as_ref().is_some_and(|bu| !is_key(bu)), Code::KontoUngueltig, "bu", message)?;
+        refuse_if(
+            konto.bu.as_ref().is_some_and(|bu| !is_bu(bu, 1..=4)),
+            Code::KontoUngueltig,
+            "bu",
+            message,
+        )?;
         let is_taxed = konto.fall.has_rate() && satz.is_some_and(|satz| satz > Percent::ZERO);
         let Some(automatik) = self.automatik(konto, day.year()) else {
             let message = format_args!(

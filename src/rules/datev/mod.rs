@@ -8,7 +8,7 @@ mod fall;
 mod konten;
 mod zeilen;
 
-pub use bu::{BuArt, BuSchluessel};
+pub use bu::{BuArt, BuSchluessel, is_bu};
 pub use fall::Fall;
 pub use konten::{Automatik, Funktion, Funktionsart, Kontenplan, Konto, Personenkonto, Rahmen};
 pub use zeilen::{

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{KONTEN, advised, kunde, re, stapel};
 use crate::harness::Server;
 use crate::leitstand::person;
+use crate::platform::import::import;
 
 #[test]
 fn an_account_that_datev_would_book_otherwise_is_refused() {
@@ -214,7 +215,11 @@ fn a_tax_key_of_another_tax_stops_the_batch_and_an_unknown_one_is_named() {
     assert_eq!(unknown.status, 200, "{}", unknown.body);
     assert!(unknown.headers.iter().any(|(_, value)| value.contains("BU_UNBEKANNT")), "{:?}", unknown.headers);
     let learnt = "art;seite;satz;von;bis;kurz;lang\numsatzsteuer;verkauf;7;01.01.2026;;;777\n";
+    for wrong in [learnt.replace(";777", "777;"), learnt.replace("777", "77"), learnt.replace("777", "7a7")] {
+        import(&server, &mill, "bu_schluessel", &wrong).refused(&["kurz 1 oder 2 Ziffern, lang 3 oder 4"]);
+    }
     server.import(&mill, "bu_schluessel", learnt);
+    assert_eq!(import(&server, &mill, "bu_schluessel", learnt).counts(), [0, 0, 1]);
     mill.put(KONTEN, json!({"fall": "erloes", "satz": "7", "konto": 8711, "bu": "777"})).is(200);
     mill.put(KONTEN, json!({"fall": "erloes", "satz": "19", "konto": 8711, "bu": "777"}))
         .refused(400, "KONTO_SATZ_PASST_NICHT");
