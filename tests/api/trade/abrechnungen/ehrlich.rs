@@ -173,6 +173,27 @@ fn a_batch_has_the_price_that_is_paid_for_it_less_costs() {
 }
 
 #[test]
+fn batches_that_share_a_receipt_share_what_is_paid_for_it() {
+    let server = Server::start_at("2026-07-25T10:00:00Z");
+    let hof = Hof::of(&server);
+    let note = hof.with_el(24_000, "", json!({"preis_je_t": 204}));
+    let delivery = hof.mill.client.get(&format!("/api/v1/annahmescheine/{note}")).is(200)["el_id"].clone();
+    let split = |tonnes: [i64; 2]| {
+        let item = |(menge, charge): (i64, &str)| json!({"artikelnr": "W", "menge": menge, "einheit": "t", "fremde_charge_nr": charge});
+        let items = tonnes.into_iter().zip(["C1", "C2"]).map(item).collect::<Vec<_>>();
+        hof.mill.put(delivery.as_str().unwrap(), json!(items)).is(200);
+        server.sql::<String>("select group_concat(eingang_ep) from charge where bestand > 0")
+    };
+    split([20, 4]);
+    hof.settle("end", &[&note], json!({})).is(201);
+    assert_eq!(
+        server.sql::<String>("select group_concat(eingang_ep) from charge where bestand > 0"),
+        "204000,204000"
+    );
+    assert_eq!(split([6, 18]), "204000,204000");
+}
+
+#[test]
 fn a_storno_in_a_locked_period_names_the_way_out() {
     let server = Server::start_at("2026-07-25T10:00:00Z");
     let hof = Hof::of(&server);
